@@ -1,0 +1,105 @@
+"""Patterns that name modules: `app.core`, `app.*_utils`, `app.**.helpers`, `!app.core.free`.
+
+A pattern names a package with all that is in it. `*` stands for any characters within one
+component, `**` for one or more components; a leading `!` takes away. A pattern ends at a
+component: `app.core` does not match `app.corelib`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    parts = []
+    for component in pattern.split("."):
+        if component == "**":
+            parts.append(r"[^.]+(?:\.[^.]+)*?")
+        else:
+            parts.append(re.escape(component).replace(r"\*", "[^.]*"))
+    return re.compile(r"\.".join(parts) + r"(?=\.|\Z)")
+
+
+class Patterns:
+    """A list of patterns, asked about names.
+
+    With `as_packages=False` each pattern means the named modules alone, without what is in them.
+    """
+
+    def __init__(self, patterns: Iterable[str], *, as_packages: bool = True) -> None:
+        """Compile the patterns; their order does not matter."""
+        self.texts = tuple(patterns)
+        self._as_packages = as_packages
+        self._positive = [_compile(text) for text in self.texts if not text.startswith("!")]
+        self._negative = [_compile(text[1:]) for text in self.texts if text.startswith("!")]
+        self._found: dict[str, str | None] = {}
+
+    def find(self, name: str) -> str | None:
+        """Return the package by which `name` is meant: the highest that matches of it and its parents.
+
+        None when no pattern means `name`.
+        """
+        try:
+            return self._found[name]
+        except KeyError:
+            found = self._found[name] = self._search(name)
+            return found
+
+    def _search(self, name: str) -> str | None:
+        best: str | None = None
+        for regex in self._positive:
+            match = regex.fullmatch(name) if not self._as_packages else regex.match(name)
+            if match and (best is None or match.end() < len(best)):
+                best = name[: match.end()]
+        if best is not None and any(regex.match(name) for regex in self._negative):
+            return None
+        return best
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether a pattern means `name`."""
+        return self.find(name) is not None
+
+    def members(self, names: Iterable[str]) -> list[str]:
+        """Return those of `names` that a pattern matches as a whole, sorted: the named packages themselves."""
+        return sorted(
+            name
+            for name in set(names)
+            if any(regex.fullmatch(name) for regex in self._positive)
+            and not any(regex.match(name) for regex in self._negative)
+        )
+
+
+def matches_any(pattern: str, names: Iterable[str]) -> bool:
+    """Tell whether a pattern (without its `!`) matches one of `names` as a whole."""
+    regex = _compile(pattern.removeprefix("!"))
+    return any(regex.fullmatch(name) for name in names)
+
+
+class Importers:
+    """Patterns of importers, each of which may name a scope: `app.cli`, `app.server:Server.load`.
+
+    A pattern without a scope names a package with all that is in it; one with a scope names that
+    function or class of the module itself, and what is nested in it.
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        """Compile the patterns; a leading `!` takes away here too."""
+        self.texts = tuple(patterns)
+        self._modules = Patterns(text for text in self.texts if ":" not in text)
+        self._scopes = [
+            (text.startswith("!"), _compile(module), _compile(scope))
+            for text in self.texts
+            if ":" in text
+            for module, _, scope in [text.removeprefix("!").partition(":")]
+        ]
+
+    def match(self, module: str, scope: str) -> bool:
+        """Tell whether the patterns mean this scope (empty: module level) of this module."""
+        found = module in self._modules
+        for takes_away, module_regex, scope_regex in self._scopes:
+            if module_regex.fullmatch(module) and scope and scope_regex.match(scope):
+                if takes_away:
+                    return False
+                found = True
+        return found
