@@ -1,0 +1,199 @@
+"""Which files the project has, and what their modules are called.
+
+Nothing is imported, and nothing outside the project root is looked at, but for the targets of links to files.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from pathspec import GitIgnoreSpec
+
+from layerguard import git
+from layerguard.errors import UserError
+from layerguard.model import Module
+from layerguard.names import SOURCES, Names, find_roots, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_NOT_WALKED = frozenset({"__pycache__", "build", "dist", "node_modules"})
+
+
+class Source(Struct, frozen=True):
+    """A Python file that is to be analysed.
+
+    `path` is fit to be shown, relative to the root; `file` is where the bytes are, absolute.
+    """
+
+    path: str
+    module: str
+    is_package: bool
+    file: Path
+
+
+class Problem(Struct, frozen=True):
+    """A file or folder that cannot be read (LG401)."""
+
+    path: str
+    line: int
+    column: int
+    reason: str
+
+
+class Tree(Struct, frozen=True):
+    """What a project consists of.
+
+    - `sources`: every Python file that is to be analysed, sorted by path, each real file once;
+    - `modules`: every module by name, those of excluded, stub-only, compiled and linked files too, and the
+      folders above them;
+    - `problems`: what was found and cannot be read;
+    - `files`: every regular file that is not excluded, not only Python, sorted; as the system names them,
+      so that they can be opened (`shown` makes such a path fit to be printed);
+    - `siblings`: the folders that are no packages and hold Python files, by module name ("" for the folder
+      of a source root): a script in one of them imports its neighbours by their bare names;
+    - `noted`: what the user should be told on standard error.
+    """
+
+    sources: tuple[Source, ...]
+    modules: dict[str, Module]
+    problems: tuple[Problem, ...]
+    files: tuple[str, ...]
+    siblings: frozenset[str]
+    noted: tuple[str, ...]
+
+
+class _Listing(Struct):
+    """What the listed paths turned out to be. `links` are those to files, with the path of their target."""
+
+    regular: list[str] = []
+    links: dict[str, str] = {}
+    problems: dict[str, str] = {}
+
+
+def read_tree(root: Path, source_roots: Sequence[str] | None, exclude: Sequence[str]) -> Tree:
+    """Find the files of the project at `root` (absolute), and name its modules.
+
+    `source_roots` are globs (None: the default rule), `exclude` are gitignore patterns. In a git checkout
+    git says which files belong to the project, elsewhere a walk that leaves out what is usually not meant.
+    Raises UserError when there is no Python file, when git refuses, or when a glob matches no folder.
+    """
+    found = _look_at(root, _list_paths(root))
+    everything = sorted([*found.regular, *found.links])
+    roots = find_roots(everything, source_roots)
+    names = Names(sorted([*everything, *found.problems]), roots)
+    excluded = GitIgnoreSpec.from_lines(exclude)
+    kept = [path for path in everything if not excluded.match_file(path)] if exclude else everything
+    problems = {path: why for path, why in found.problems.items() if not excluded.match_file(path)}
+    code = [path for path in kept if path.endswith(SOURCES) and path in names.files]
+    sources = [
+        Source(path=shown(path), module=module, is_package=is_package, file=Path(f"{root}/{path}"))
+        for path in _each_once(code, found.links)
+        for module, is_package in [names.files[path]]
+    ]
+    if not sources and not problems:
+        raise UserError(f"'{root}': there is no Python file in this folder or below it.", _hint(exclude))
+    return Tree(
+        sources=tuple(sources),
+        modules=names.modules,
+        problems=tuple(
+            Problem(path=shown(path.rstrip("/")), line=1, column=1, reason=why)
+            for path, why in sorted(problems.items())
+        ),
+        files=tuple(_each_once(kept, found.links)),
+        siblings=names.siblings,
+        noted=("git was not found: every file below the root was read, ignored ones too.",)
+        if git.is_missing(root)
+        else (),
+    )
+
+
+def _hint(exclude: Sequence[str]) -> str:
+    return "Is 'exclude' too wide?" if exclude else "Is this the project's root folder?"
+
+
+def _list_paths(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield each path with why it cannot be read, which is empty where nothing is known against it."""
+    listed = git.list_files(root)
+    if listed is None:
+        yield from _walk(root, "")
+        return
+    for path in listed:
+        if path.endswith("/"):
+            yield from _walk(root, path)
+        else:
+            yield path, ""
+
+
+def _walk(root: Path, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the same for a folder (empty, or ending with `/`) that git does not look into."""
+    try:
+        with os.scandir(f"{root}/{folder}") as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield folder, f"the folder cannot be read: {error.strerror}"
+        return
+    if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
+        return
+    for entry in entries:
+        path = folder + entry.name
+        if not entry.is_dir(follow_symlinks=False):
+            yield path, ""
+        elif not entry.name.startswith(".") and entry.name not in _NOT_WALKED:
+            yield from _walk(root, f"{path}/")
+
+
+def _look_at(root: Path, listed: Iterable[tuple[str, str]]) -> _Listing:
+    found = _Listing()
+    prefix = f"{root}/"
+    inside = os.path.realpath(root) + os.sep
+    for path, why in listed:
+        if why:
+            found.problems[path] = why
+            continue
+        try:
+            mode = os.lstat(prefix + path).st_mode
+        except (FileNotFoundError, NotADirectoryError):  # tracked, but deleted
+            continue
+        except OSError as error:
+            found.problems[path] = f"the file cannot be read: {error.strerror}"
+            continue
+        if stat.S_ISREG(mode):
+            found.regular.append(path)
+        elif stat.S_ISLNK(mode):
+            _follow(prefix, path, inside, found)
+    return found
+
+
+def _follow(prefix: str, path: str, inside: str, found: _Listing) -> None:
+    """Note where a link to a file leads; a link to a folder is left alone."""
+    try:
+        mode = Path(prefix + path).stat().st_mode
+    except OSError:
+        if path.endswith(SOURCES):
+            target = shown(str(Path(prefix + path).readlink()))
+            found.problems[path] = f"broken link to '{target}'"
+        return
+    if stat.S_ISREG(mode):
+        target = os.path.realpath(prefix + path)
+        found.links[path] = target.removeprefix(inside).replace(os.sep, "/")
+
+
+def _each_once(paths: Iterable[str], links: dict[str, str]) -> list[str]:
+    """Return the paths less the links to one that is there already, be it a file or an earlier link."""
+    paths = list(paths)
+    seen = {path for path in paths if path not in links}
+    once = []
+    for path in paths:
+        if path in links:
+            if links[path] in seen:
+                continue
+            seen.add(links[path])
+        once.append(path)
+    return once
