@@ -1,0 +1,285 @@
+"""Python source as text in which strings and comments can no longer be mistaken for code.
+
+Every finder reads a `Code`: the decoded text, and beside it the same text, character for character, with
+the insides of strings as `"` and comments as spaces. It knows no Python version: the tokens
+that matter here (strings, comments, brackets, line joins) are the same in all of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import re
+from functools import cached_property
+from typing import NamedTuple
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_NO_CODE = re.compile(rb"^[ \t\f]*(?:#|\r|\n|$)")
+_TOKEN = re.compile(
+    r"#[^\n]*+"
+    r'|"""(?:[^"\\]++|\\.|"(?!""))*+"""'
+    r"|'''(?:[^'\\]++|\\.|'(?!''))*+'''"
+    r'|"(?:[^"\\\n]++|\\.)*+"'
+    r"|'(?:[^'\\\n]++|\\.)*+'",
+    re.DOTALL,
+)
+_PREFIX = re.compile(r"(?<!\w)[rRbBuUfFtT]{1,2}\Z")
+_LITERAL_PART = re.compile(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}\"']", re.DOTALL)
+_FIELD_PART = re.compile(r"[\"'#()\[\]{}:]")
+_STRING_AT_ALL = re.compile(r"[\"'#\\]")
+
+
+class Unreadable(Exception):  # noqa: N818 - the field says that a file is unreadable
+    """A file that is no Python text: where, and why. Line and column count from 1."""
+
+    def __init__(self, line: int, column: int, reason: str) -> None:
+        """Keep the place and the reason."""
+        super().__init__(reason)
+        self.line = line
+        self.column = column
+        self.reason = reason
+
+
+class StringToken(NamedTuple):
+    """One string literal: offsets in the text.
+
+    `body` is the offset after the opening quote, `close` that of the closing one. `field` is the offset of
+    the first replacement field of an f-string or t-string, -1 where there is none.
+    """
+
+    start: int
+    end: int
+    body: int
+    close: int
+    prefix: str
+    field: int
+
+
+def decode(data: bytes) -> str:
+    r"""Decode the bytes of a Python file as Python does (PEP 263), with every line end as `\n`.
+
+    Raises Unreadable for NUL bytes, an unknown or contradictory encoding, and bytes that are none in it.
+    """
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise Unreadable(*_place(data, nul), "it holds NUL bytes, so it is no Python source")
+    encoding = "utf-8"
+    first, _, rest = data[:2000].partition(b"\n")
+    cookie_line, match = 1, _COOKIE.match(first.removeprefix(codecs.BOM_UTF8))
+    if not match and _NO_CODE.match(first.removeprefix(codecs.BOM_UTF8)):
+        cookie_line, match = 2, _COOKIE.match(rest.partition(b"\n")[0])
+    if match:
+        encoding = match[1].decode("ascii", "replace")
+        try:
+            known = codecs.lookup(encoding).name
+        except (LookupError, ValueError):
+            raise Unreadable(cookie_line, 1, f"its encoding '{encoding}' is unknown") from None
+        if data.startswith(codecs.BOM_UTF8) and known != "utf-8":
+            raise Unreadable(cookie_line, 1, f"it starts with a UTF-8 mark, but says that it is '{encoding}'")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line, column = _place(data, error.start)
+        raise Unreadable(line, column, f"it is not {encoding}: {error.reason}") from None
+    except (LookupError, ValueError) as error:
+        raise Unreadable(cookie_line, 1, f"its encoding '{encoding}' does not decode it: {error}") from None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def _place(data: bytes, offset: int) -> tuple[int, int]:
+    before = data[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    start = before.rfind(b"\n") + 1
+    return before.count(b"\n") + 1, len(before[start:].decode("utf-8", "replace")) + 1
+
+
+class Code:
+    """The text of one Python file, and its masked twin."""
+
+    def __init__(self, text: str) -> None:
+        """Mask the text; `decode` gives one."""
+        self.text = text
+        self._spans: list[tuple[int, int]] = []
+        self._fields: dict[int, StringToken] = {}
+        self._pieces: list[str] = []
+        self._done = 0
+        self._placed = (0, 1)
+        if _STRING_AT_ALL.search(text):
+            self._mask_all()
+            self.masked = "".join(self._pieces).replace("\\\n", "  ")
+        else:
+            self.masked = text
+
+    @cached_property
+    def strings(self) -> dict[int, StringToken]:
+        """The string literals by the offset at which they begin, prefix included."""
+        strings = {}
+        for quote, end in self._spans:
+            prefix = self._prefix(quote)
+            start = quote - len(prefix)
+            width = self._quotes(quote, end)
+            strings[start] = self._fields.get(start) or StringToken(
+                start, end, quote + width, end - width, prefix, -1
+            )
+        return strings
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line and column, from 1, of an offset."""
+        before, line = self._placed
+        if offset < before:
+            before, line = 0, 1
+        line += self.text.count("\n", before, offset)
+        self._placed = (offset, line)
+        return line, offset - self.text.rfind("\n", 0, offset)
+
+    def value(self, token: StringToken) -> str:
+        """Return what a string literal means; of an f-string, what stands before its first field.
+
+        A bytes literal has no value as text: the empty string.
+        """
+        if "b" in token.prefix:
+            return ""
+        body = self.text[token.body : token.field if token.field >= 0 else token.close]
+        if "f" in token.prefix or "t" in token.prefix:
+            body = body.replace("{{", "{").replace("}}", "}")
+        if "\\" not in body or "r" in token.prefix:
+            return body
+        quotes = self.text[token.close : token.end]
+        try:
+            return str(ast.literal_eval(f"{quotes}{body}{quotes}"))
+        except (SyntaxError, ValueError):
+            return ""
+
+    def _mask_all(self) -> None:
+        text, position = self.text, 0
+        add, add_span = self._pieces.append, self._spans.append
+        while position >= 0:
+            resume = -1
+            for match in _TOKEN.finditer(text, position):
+                start, end = match.span()
+                if text[start] == "#":
+                    add(text[self._done : start])
+                    add(" " * (end - start))
+                    self._done = end
+                elif start and text[start - 1] in "rRbBuUfFtT":
+                    stop = self._mask_string(start, end)
+                    if stop != end:
+                        resume = stop
+                        break
+                else:
+                    add(text[self._done : start])
+                    add('"' * (end - start))
+                    self._done = end
+                    add_span((start, end))
+            position = resume
+        add(text[self._done :])
+
+    def _blank(self, start: int, end: int, filler: str) -> None:
+        self._pieces.append(self.text[self._done : start])
+        self._pieces.append(filler * (end - start))
+        self._done = end
+
+    def _prefix(self, quote: int) -> str:
+        found = _PREFIX.search(self.text, max(0, quote - 3), quote)
+        return found[0].lower() if found else ""
+
+    def _quotes(self, quote: int, end: int) -> int:
+        """Return how many quotes open a string: 1 or 3."""
+        return 3 if end - quote > 5 and self.text.startswith(self.text[quote] * 3, quote) else 1  # noqa: PLR2004
+
+    def _mask_string(self, quote: int, end: int) -> int:
+        """Mask the string that opens at `quote` and seems to end at `end`; return where it really ends."""
+        text = self.text
+        prefix = self._prefix(quote)
+        start = quote - len(prefix)
+        if ("f" in prefix or "t" in prefix) and "{" in text[quote:end]:
+            # The literal stretches are blanked, the fields between them stay: they are code.
+            width = self._quotes(quote, end)
+            stretches = self._stretches(quote + width, text[quote] * width, "r" in prefix)
+            if stretches:
+                end = stretches[-1][1] + width
+                field = stretches[0][1] if len(stretches) > 1 else -1
+                self._spans.append((quote, end))
+                self._fields[start] = StringToken(start, end, quote + width, end - width, prefix, field)
+                self._blank(start, quote + width, '"')
+                for stretch_start, stretch_end in stretches:
+                    self._mask_field(self._done, stretch_start)
+                    self._blank(stretch_start, stretch_end, '"')
+                self._blank(self._done, end, '"')
+                return end
+        self._blank(start, end, '"')
+        self._spans.append((quote, end))
+        return end
+
+    def _mask_field(self, start: int, end: int) -> None:
+        """Mask the strings and comments inside a replacement field, whose braces stay as brackets."""
+        position = start
+        while match := _TOKEN.search(self.text, position, end):
+            if match[0][0] == "#":
+                self._blank(*match.span(), " ")
+                position = match.end()
+            else:
+                position = self._mask_string(*match.span())
+
+    def _stretches(self, start: int, close: str, raw: bool) -> list[tuple[int, int]]:  # noqa: FBT001
+        """Return the literal stretches of an f-string, formats included; the last ends at the closing quote.
+
+        `start` is the offset after the opening quote `close`. Empty when the string does not close.
+        """
+        stretches = []
+        text, position, began = self.text, start, start
+        while match := _LITERAL_PART.search(text, position):
+            at, part = match.start(), match[0]
+            if part == "{":
+                stretches.append((began, at))
+                spec, position = self._field_end(at + 1)
+                if position < 0:
+                    return []
+                if spec >= 0:
+                    stretches.append((spec, position - 1))
+                began = position
+            elif part in {'"', "'"}:
+                if text.startswith(close, at):
+                    stretches.append((began, at))
+                    return stretches
+                position = at + 1
+            elif raw and part.startswith("\\N{"):
+                position = at + 2
+            else:
+                position = match.end()
+        return []
+
+    def _field_end(self, position: int) -> tuple[int, int]:
+        """Return where a field's format begins and the offset after its `}`; -1 where there is none."""
+        text, depth, spec = self.text, 0, -1
+        while match := _FIELD_PART.search(text, position):
+            at, part = match.start(), match[0]
+            position = at + 1
+            if part in "([{":
+                depth += 1
+            elif part in ")]}":
+                if depth == 0:
+                    return spec, position if part == "}" else -1
+                depth -= 1
+            elif part == ":":
+                if spec < 0 and depth == 0 and text[position : position + 1] != "=":
+                    spec = at
+            elif spec < 0:
+                position = self._token_end(at)
+                if position < 0:
+                    break
+        return spec, -1
+
+    def _token_end(self, at: int) -> int:
+        """Return where the string or comment that begins at `at` ends, an f-string's fields included."""
+        match = _TOKEN.match(self.text, at)
+        if not match:
+            return -1
+        before = _PREFIX.search(self.text, max(0, at - 3), at)
+        if before and before[0].lower().strip("rbu") and "{" in match[0]:
+            width = self._quotes(at, match.end())
+            stretches = self._stretches(at + width, self.text[at] * width, "r" in before[0].lower())
+            return stretches[-1][1] + width if stretches else -1
+        return match.end()

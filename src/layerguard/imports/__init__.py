@@ -1,0 +1,62 @@
+"""The ways to name a module, and the function that looks for all of them in one file.
+
+What is found in a file depends on its bytes alone, so it can be cached and be made in other processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from layerguard.blocks import Around, Blocks
+from layerguard.code import Code, Unreadable, decode
+from layerguard.imports.base import Fault, Findings, Page, WrittenImport
+from layerguard.imports.dynamic import find_dynamic
+from layerguard.imports.statements import Statement, find_statements
+from layerguard.imports.syntax import find_fault
+from layerguard.imports.typing_names import typing_names
+
+FINDERS: dict[str, Callable[[Page], Iterable[WrittenImport]]] = {
+    "dynamic": find_dynamic,
+}
+"""The finders beside the statements, by the `via` of what they find."""
+
+
+def find_imports(data: bytes, via: Collection[str]) -> Findings:
+    """Find what the bytes of a Python file name, by those ways of FINDERS that are in `via`."""
+    try:
+        text = decode(data)
+    except Unreadable as error:
+        return Findings(fault=Fault(error.line, error.column, error.reason))
+    fault = find_fault(text)
+    if fault:
+        return Findings(fault=fault)
+    return Findings(tuple(_find(text, via)))
+
+
+def _find(text: str, via: Collection[str]) -> Iterator[WrittenImport]:
+    code = Code(text)
+    statements = tuple(find_statements(code))
+    blocks = Blocks(code, typing_names(code, statements))
+    page = Page(code, statements, blocks)
+    found: list[WrittenImport] = [_placed(blocks, statement) for statement in statements]
+    for way, finder in FINDERS.items():
+        if way in via:
+            found += finder(page)
+    found.sort(key=lambda item: (item.span.line, item.span.column))
+    return iter(found)
+
+
+def _placed(blocks: Blocks, statement: Statement) -> WrittenImport:
+    # A statement that begins its line at the margin stands at module level: no need to read the blocks.
+    around = Around() if statement.at_margin else blocks.around(statement.offset)
+    when = around.when
+    return WrittenImport(
+        statement.module,
+        statement.span,
+        "import",
+        "deferred" if statement.lazy and when == "load" else when,
+        around.scope,
+        statement.names,
+        statement.bound,
+        around.guarded,
+    )

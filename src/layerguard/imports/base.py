@@ -1,0 +1,79 @@
+"""What a finder finds in one file: names as they are written, not yet resolved against the project."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from layerguard.blocks import Blocks
+from layerguard.code import Code
+from layerguard.model import Via, When
+
+
+class Span(msgspec.Struct, frozen=True, array_like=True):
+    """A stretch of a file; lines and columns from 1, the end column after the last character."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class WrittenName(msgspec.Struct, frozen=True, array_like=True):
+    """A name that a `from` import takes, and the name that it gets here."""
+
+    name: str
+    bound: str
+    span: Span
+
+
+class WrittenImport(msgspec.Struct, frozen=True, array_like=True):
+    """A module as a file names it.
+
+    `module` is the written name, with its leading dots where it is relative. Those count from the package
+    of the file or, with `anchor="module"`, from the module itself as if it were one (`package=__name__`).
+    `names` are what a `from` import takes from the module; None for the forms that take none.
+    `bound` is the local name of an `import … as` (else its first component).
+    A `loose` name may end in names of a module (`app.x.Thing`); an `open` one is the literal beginning, less
+    its dot, of a name that is built up, and counts only where it names a package.
+    """
+
+    module: str
+    span: Span
+    via: Via = "import"
+    when: When = "load"
+    scope: str = ""
+    names: tuple[WrittenName, ...] | None = None
+    bound: str = ""
+    guarded: bool = False
+    anchor: Literal["package", "module"] = "package"
+    loose: bool = False
+    open: bool = False
+
+
+class Fault(msgspec.Struct, frozen=True, array_like=True):
+    """Why a file, or a line of it, could not be analysed."""
+
+    line: int
+    column: int
+    reason: str
+
+
+class Findings(msgspec.Struct, frozen=True, array_like=True):
+    """What one file names, in the order of the file; `fault` says why nothing could be found."""
+
+    imports: tuple[WrittenImport, ...] = ()
+    fault: Fault | None = None
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One file as the finders see it: its code, its import statements and its blocks."""
+
+    code: Code
+    statements: tuple[WrittenImport, ...]
+    blocks: Blocks
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the stretch between two offsets."""
+        return Span(*self.code.place(start), *self.code.place(end))

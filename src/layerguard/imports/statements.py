@@ -1,0 +1,115 @@
+"""Import statements in every form: `import a.b as c`, `from ..a import (b, c)`, `lazy import a`.
+
+`import` is a keyword everywhere in Python, so outside strings and comments each one is a statement, whatever
+the rest of the file looks like. That is why no parser is needed here, and why newer syntax does no harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from unicodedata import normalize
+
+from layerguard.code import Code
+from layerguard.imports.base import Span, WrittenImport, WrittenName
+
+_IMPORT = re.compile(r"import(?!\w)")
+_FROM = re.compile(r"(?:^|(?<=[\s;:]))(?:(lazy)[ \t\f]+)?from(?!\w)([ \t\f.\w]*)\Z")
+_LAZY = re.compile(r"(?:^|(?<=[\s;:]))lazy[ \t\f]*\Z")
+_END = re.compile(r"[\n;]|\Z")
+_MODULES = re.compile(r"(\w+(?:[ \t\f]*\.[ \t\f]*\w+)*)(?:[ \t\f]+as[ \t\f]+(\w+))?")
+_NAMES = re.compile(r"(\*|\w+)(?:\s+as\s+(\w+))?")
+_BLANK = re.compile(r"[ \t\f]+")
+
+
+class Statement(WrittenImport, frozen=True, array_like=True):
+    """An import statement with the offset at which its module is written.
+
+    `lazy` tells a statement of PEP 810, `at_margin` one that begins a line without any indentation.
+    """
+
+    offset: int = 0
+    lazy: bool = False
+    at_margin: bool = False
+
+
+def find_statements(code: Code) -> Iterator[Statement]:
+    """Yield each import statement, one per module that it names, in the order of the file.
+
+    Of its surroundings only `lazy` is known; scope, time and guards are for the blocks to tell.
+    """
+    masked = code.masked
+    for match in _IMPORT.finditer(masked):
+        at = match.start()
+        if at and (masked[at - 1] == "_" or masked[at - 1].isalnum()):
+            continue
+        line_start = masked.rfind("\n", 0, at) + 1
+        before = masked[line_start:at]
+        found = _FROM.search(before) if "from" in before else None
+        if found:
+            yield _from_import(code, line_start, found, match.end())
+        else:
+            lazy = bool(_LAZY.search(before))
+            yield from _plain_imports(code, match.end(), lazy=lazy, at_margin=not before)
+
+
+def _from_import(code: Code, line_start: int, found: re.Match[str], after: int) -> Statement:
+    masked, offset = code.masked, line_start + found.start(2)
+    written = found[2]
+    blank = len(written) - len(written.lstrip())
+    start, end = offset + blank, offset + len(written.rstrip())
+    names_start = after
+    while masked[names_start : names_start + 1] in {" ", "\t", "\f"}:
+        names_start += 1
+    if masked[names_start : names_start + 1] == "(":
+        names_end = masked.find(")", names_start)
+        names_end = len(masked) if names_end < 0 else names_end
+    else:
+        names_end = _end(masked, names_start)
+    names = tuple(
+        WrittenName(
+            _plain(match[1]),
+            _plain(match[2] or match[1]),
+            _span(code, match.start(1), match.end(1)),
+        )
+        for match in _NAMES.finditer(masked, names_start, names_end)
+    )
+    return Statement(
+        _plain(_BLANK.sub("", written)),
+        _span(code, start, end),
+        names=names,
+        offset=start,
+        lazy=bool(found[1]),
+        at_margin=found.start() == 0,
+    )
+
+
+def _plain_imports(code: Code, after: int, *, lazy: bool, at_margin: bool) -> Iterator[Statement]:
+    seen = set()
+    for match in _MODULES.finditer(code.masked, after, _end(code.masked, after)):
+        module = _plain(_BLANK.sub("", match[1]))
+        if module in seen:
+            continue
+        seen.add(module)
+        yield Statement(
+            module,
+            _span(code, match.start(1), match.end(1)),
+            bound=_plain(match[2]) if match[2] else module.partition(".")[0],
+            offset=match.start(1),
+            lazy=lazy,
+            at_margin=at_margin,
+        )
+
+
+def _end(masked: str, start: int) -> int:
+    found = _END.search(masked, start)
+    return found.start() if found else len(masked)
+
+
+def _span(code: Code, start: int, end: int) -> Span:
+    return Span(*code.place(start), *code.place(end))
+
+
+def _plain(name: str) -> str:
+    """Return an identifier as Python compares it (NFKC, section 2.3 of the language reference)."""
+    return name if name.isascii() else normalize("NFKC", name)

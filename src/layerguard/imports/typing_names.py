@@ -1,0 +1,38 @@
+"""The expressions that mean typing.TYPE_CHECKING in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from layerguard.code import Code
+from layerguard.imports.base import WrittenImport
+
+_TYPING = frozenset({"typing", "typing_extensions"})
+_CONSTANT = "TYPE_CHECKING"
+_ASSIGNED = re.compile(r"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*([\w.]+)[ \t]*$", re.MULTILINE)
+
+
+def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[str]:
+    """Return the expressions that mean typing.TYPE_CHECKING in a file.
+
+    The bare name means it too where the file sets it to False itself, as type checkers
+    have it; not where it comes from another module than typing.
+    """
+    if _CONSTANT not in code.text:
+        return frozenset()
+    names = {_CONSTANT}
+    for statement in statements:
+        if statement.names is None:
+            if statement.module in _TYPING:
+                names.add(f"{statement.bound}.{_CONSTANT}")
+        elif statement.module in _TYPING:
+            names.update(name.bound for name in statement.names if name.name == _CONSTANT)
+        elif any(name.bound == _CONSTANT for name in statement.names):
+            names.discard(_CONSTANT)
+    assigned = _ASSIGNED.findall(code.masked)
+    for _ in range(2):
+        names.update(name for name, value in assigned if value in names)
+    if any(name == _CONSTANT and value not in {*names, "False", "0"} for name, value in assigned):
+        names.discard(_CONSTANT)
+    return frozenset(names)

@@ -1,0 +1,123 @@
+"""Reads the files of a project and gives its imports, resolved to whole module names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, partial
+
+import msgspec
+
+from layerguard.bindings import bound_names
+from layerguard.code import Unreadable
+from layerguard.declarations import Registry
+from layerguard.errors import UserError
+from layerguard.imports import find_imports
+from layerguard.imports.base import Findings
+from layerguard.imports.registries import NoTable, find_rows
+from layerguard.model import Import
+from layerguard.resolve import Resolver
+from layerguard.sources import Problem, Source, Tree
+from layerguard.tables import known, suggest
+from layerguard.workers import spread
+
+Progress = Callable[[int, int], None]
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """All imports of a project, what could not be analysed, and the paths of which nothing could be."""
+
+    imports: tuple[Import, ...]
+    problems: tuple[Problem, ...]
+    unread: frozenset[str]
+
+
+def read_imports(
+    tree: Tree, registries: Sequence[Registry], via: Collection[str], progress: Progress | None = None
+) -> Reading:
+    """Read every source of the tree and find its imports; `via` are the ways to name a module that count.
+
+    `progress` is called with the number of files read so far, and of all. Raises UserError for a registry
+    that cannot be read.
+    """
+    resolver = Resolver(tree.modules, tree.siblings)
+    imports: list[Import] = []
+    problems = list(tree.problems)
+    unread = {problem.path for problem in problems}
+    read = spread(partial(_findings, via=frozenset(via)), tree.sources)
+    for number, (source, findings) in enumerate(zip(tree.sources, read, strict=True), 1):
+        if isinstance(findings, Problem):
+            problems.append(findings)
+            unread.add(source.path)
+        else:
+            for found in findings.imports:
+                for item in resolver.resolve(source, found):
+                    if isinstance(item, Problem):
+                        problems.append(item)
+                    else:
+                        imports.append(item)
+        if progress:
+            progress(number, len(tree.sources))
+    if "dynamic" in via:
+        imports += _registered(tree, registries, resolver)
+    return Reading(tuple(imports), tuple(problems), frozenset(unread))
+
+
+def _findings(source: Source, via: Collection[str]) -> Findings | Problem:
+    try:
+        data = source.file.read_bytes()
+    except OSError as error:
+        return Problem(source.path, 1, 1, f"the file cannot be read: {error.strerror or error}")
+    findings = find_imports(data, via)
+    if findings.fault:
+        fault = findings.fault
+        return Problem(source.path, fault.line, fault.column, fault.reason)
+    return findings
+
+
+def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) -> Iterator[Import]:
+    for registry in registries:
+        sources = [source for source in tree.sources if source.module == registry.module]
+        where = f"registry '{registry.name}' of '{registry.module}'"
+        if not sources:
+            raise UserError(
+                f"{where}: the project has no such module.", suggest(registry.module, tree.modules)
+            )
+        try:
+            rows = list(find_rows(sources[-1].file.read_bytes(), registry.name, registry.template))
+        except NoTable as error:
+            hint = suggest(registry.name, error.names) or (known(error.names) if error.names else "")
+            raise UserError(f"{where}: {sources[-1].path} {error.reason}.", hint) from None
+        except (Unreadable, OSError):
+            continue  # the file itself is told as LG401
+        for row in rows:
+            yield from (item for item in resolver.resolve(sources[-1], row) if isinstance(item, Import))
+
+
+def binder(tree: Tree) -> Callable[[str, str], bool]:
+    """Return the question whether a package's `__init__.py` may bind a name.
+
+    A file is read when it is first asked about.
+    """
+    files: dict[str, list[Source]] = {}
+    for source in tree.sources:
+        if source.is_package:
+            files.setdefault(source.module, []).append(source)
+
+    @cache
+    def names(module: str) -> frozenset[str] | None:
+        found: set[str] = set()
+        for source in files.get(module, ()):
+            try:
+                bound = bound_names(source.file.read_bytes())
+            except OSError:
+                return None
+            if bound is None:
+                return None
+            found |= bound
+        return frozenset(found) if module in files else None
+
+    def binds(module: str, name: str) -> bool:
+        bound = names(module)
+        return bound is None or name.partition(".")[0] in bound
+
+    return binds
