@@ -1,0 +1,228 @@
+"""Chains of imports: which sources reach an import that enters a forbidden place, and how.
+
+Sources are units (members, layers, source packages), each with a bit. One pass over the strongly
+connected components tells for every module which units reach it, however many there are; a
+shortest chain is looked for only where one is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layerguard.circles import components
+from layerguard.graph import parents
+from layerguard.model import Import, Location, Module, Reach, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+
+    from layerguard.patterns import Patterns
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """What an import means by a pattern.
+
+    `unit` is the package (or name) by which it is meant, `imported` what the import names, at
+    `location`; `loaded` is the same, or the parent package that is meant and runs first.
+    """
+
+    unit: str
+    imported: str
+    location: Location
+    loaded: str
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """An import that enters a forbidden place; with `reach` direct, without chain and units.
+
+    `units` has the bits of the units that reach it.
+    """
+
+    found: Import
+    imported: str
+    location: Location
+    chain: tuple[Step, ...] = ()
+    units: int = 0
+
+
+def run_parents(found: Import) -> list[str]:
+    """Return the packages that an import may run on its way to what it names, highest first.
+
+    Those that hold the importer have run already.
+    """
+    own = {found.importer, *parents(found.importer)}
+    return [name for name in parents(found.imported) if name not in own]
+
+
+def hits(
+    found: Import, patterns: Patterns, modules: Container[str] = (), reach: Reach = "direct"
+) -> list[Hit]:
+    """Return what an import means by the patterns: the module, or else each name; with `load` parents too.
+
+    A pattern with wildcards means modules. What is taken from one of the project's `modules` and is none
+    itself is only a name, so that such a pattern does not mean it; of an external module that is not known.
+    """
+    unit = patterns.find(found.imported)
+    if unit is not None:
+        result = [Hit(unit, found.imported, found.location, found.imported)]
+    else:
+        names = ((f"{found.imported}.{each.name}", each) for each in found.names if each.name != "*")
+        result = [
+            Hit(unit, text, name.location, text)
+            for text, name in names
+            if (unit := patterns.find(text)) is not None
+            and (unit in patterns.texts or found.imported not in modules)
+        ]
+    if reach == "load":
+        result += [
+            Hit(unit, found.imported, found.location, parent)
+            for parent in run_parents(found)
+            if (unit := patterns.find(parent)) is not None
+        ]
+    return result
+
+
+class Web:
+    """The links between modules that one contract looks at; of several for one pair, the first by place."""
+
+    def __init__(
+        self, imports: Iterable[Import], reach: Reach, starts: Iterable[str], modules: Mapping[str, Module]
+    ) -> None:
+        """Link importers to what they import (imports sorted by place).
+
+        With `load` also to each parent package that an import runs, and from each of `starts` to its
+        own parents, which run before it does.
+        """
+        self.after: dict[str, dict[str, Step]] = {}
+        self.before: dict[str, list[str]] = {}
+        for found in imports:
+            place = found.location
+            if found.importer != found.imported:
+                self._link(Step(found.importer, found.imported, place.path, place.line))
+            if reach == "load":
+                for parent in run_parents(found):
+                    self._link(Step(found.importer, parent, place.path, place.line, as_parent=True))
+        if reach == "load":
+            for start in starts:
+                path = modules[start].path if start in modules else ""
+                for parent in parents(start):
+                    self._link(Step(start, parent, path, 1, as_parent=True))
+
+    def _link(self, step: Step) -> None:
+        links = self.after.setdefault(step.importer, {})
+        if step.imported not in links:
+            links[step.imported] = step
+            self.before.setdefault(step.imported, []).append(step.importer)
+
+
+class Reached:
+    """Which units reach each module.
+
+    `own` gives the bits of the modules that are sources. Chains may begin at a `closed` module, but
+    neither end at nor pass through it.
+    """
+
+    def __init__(self, web: Web, own: Mapping[str, int], closed: Container[str]) -> None:
+        """Propagate the bits along the links, component by component."""
+        self._web = web
+        self._own = own
+        self._closed = closed
+        bits: dict[str, int] = {}
+        for node, mask in own.items():
+            for begin in web.after.get(node, ()) if node in closed else (node,):
+                if begin not in closed:
+                    bits[begin] = bits.get(begin, 0) | mask
+        for group in reversed(components(sorted(bits), self._open)):
+            mask = 0
+            for node in group:
+                mask |= bits.get(node, 0)
+            for node in group:
+                bits[node] = mask
+                for after in self._open(node):
+                    bits[after] = bits.get(after, 0) | mask
+        self._bits = bits
+
+    def _open(self, node: str) -> list[str]:
+        return [after for after in self._web.after.get(node, ()) if after not in self._closed]
+
+    def units(self, node: str) -> int:
+        """Return the bits of the units that reach a module, its own among them."""
+        return self._own.get(node, 0) if node in self._closed else self._bits.get(node, 0)
+
+    def chain(self, node: str, mask: int, avoid: Container[str] = ()) -> tuple[Step, ...]:
+        """Return the shortest chain to a module from a source that has one of the bits in `mask`.
+
+        Of several, the first by the names of its modules; empty when the module is such a source itself.
+        No module of the chain is among `avoid`.
+        """
+        distance = {node: 0}
+        level = [node]
+        begins: list[str] = []
+        while level:
+            begins = [each for each in level if self._own.get(each, 0) & mask]
+            if begins:
+                break
+            further: list[str] = []
+            for each in level:
+                if each in self._closed:
+                    continue
+                for before in self._web.before.get(each, ()):
+                    if before not in distance and before not in avoid:
+                        distance[before] = distance[each] + 1
+                        further.append(before)
+            level = further
+        steps: list[Step] = []
+        current = min(begins)
+        while current != node:
+            links = self._web.after[current]
+            nearer = distance[current] - 1
+            current = min(each for each in links if distance.get(each) == nearer and each not in self._closed)
+            steps.append(links[current])
+        return tuple(steps)
+
+    def arrival(self, found: Import, hit: Hit, mask: int, avoid: Container[str] = ()) -> Arrival | None:
+        """Tell of an import, if one of the units in `mask` reaches it: by which chain, and which units do."""
+        reaching = self.units(found.importer) & mask
+        if not reaching:
+            return None
+        place = hit.location
+        last = Step(found.importer, hit.loaded, place.path, place.line, as_parent=hit.loaded != hit.imported)
+        chain = (*self.chain(found.importer, mask, avoid), last)
+        return Arrival(found, hit.imported, hit.location, chain, reaching)
+
+
+def between(
+    imports: Sequence[Import],
+    reach: Reach,
+    unit_of: Callable[[str], int | None],
+    banned: Sequence[int],
+    modules: Mapping[str, Module],
+) -> Iterator[Arrival]:
+    """Yield the imports that enter one unit from another that must not reach it.
+
+    `unit_of` gives the number of the unit that holds a module, `banned[number]` the bits of the units
+    that must not reach it. A chain leads from unit to unit through modules of no unit: it is not
+    followed through a third one, whose own imports are judged for themselves.
+    """
+    reached: Reached | None = None
+    if reach != "direct":
+        names = {*modules, *(found.importer for found in imports), *(found.imported for found in imports)}
+        own = {name: 1 << unit for name in sorted(names) if (unit := unit_of(name)) is not None}
+        reached = Reached(Web(imports, reach, own, modules), own, own)
+    for found in imports:
+        for loaded in (found.imported, *(run_parents(found) if reach == "load" else ())):
+            target = unit_of(loaded)
+            if target is None:
+                continue
+            hit = Hit("", found.imported, found.location, loaded)
+            if reached is not None:
+                arrival = reached.arrival(found, hit, banned[target])
+            else:
+                source = unit_of(found.importer)
+                illegal = source is not None and banned[target] >> source & 1
+                arrival = Arrival(found, found.imported, found.location) if illegal else None
+            if arrival is not None:
+                yield arrival
+                break

@@ -1,0 +1,175 @@
+"""What every kind of contract has: its options, which imports it looks at, how it tells of one."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from layerguard.model import Import, Location, Reach, Severity, Step, Via, Violation, When
+from layerguard.patterns import Importers, Patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from layerguard.chains import Arrival
+    from layerguard.graph import Graph
+
+_importers = cache(Importers)
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+    """The options that every contract has. A kind adds its own, and `check`.
+
+    A subclass is the schema of its kind: its fields are the keys in TOML, and its docstring is its
+    documentation.
+    """
+
+    kind: ClassVar[str]
+    code: ClassVar[str]
+    default_via: ClassVar[tuple[Via, ...]] = ("import", "dynamic")
+    reaches: ClassVar[tuple[Reach, ...]] = ("direct",)
+    """The values of `reach` that mean something for this kind."""
+    looks_at_one: ClassVar[bool] = True
+    """Whether a direct contract of this kind looks at one import at a time."""
+
+    id: str
+    because: str = ""
+    hint: str = ""
+    severity: Severity = "error"
+    reach: Reach = "direct"
+    via: tuple[Via, ...] | None = None
+    when: tuple[When, ...] = ("load", "deferred", "typing")
+    exclude_importers: tuple[str, ...] = ()
+    allow_empty: bool = False
+    frozen: bool = False
+
+    def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:
+        """Yield every violation, in any order.
+
+        `tolerated` are the keys of this contract's allowances, for a kind that chooses among several
+        imports which one to blame; an allowed import is yielded all the same.
+        """
+        raise NotImplementedError
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with the options beyond their types: the key in TOML, and a message."""
+        yield from ()
+
+    def empty_patterns(self, graph: Graph) -> Iterator[str]:
+        """Yield the patterns that match nothing though they should (LG301), as they are written."""
+        yield from empty_importers(graph, self.exclude_importers)
+
+    @property
+    def ways(self) -> tuple[Via, ...]:
+        """The ways to name a module that count for the contract."""
+        return self.default_via if self.via is None else self.via
+
+    @property
+    def judges_alone(self) -> bool:
+        """Whether each import breaks the contract, or does not, whatever the rest of the code imports."""
+        return self.reach == "direct" and self.looks_at_one
+
+    def looks_at(self, found: Import) -> bool:
+        """Tell whether this import counts for the contract: its `via`, its `when`, its importer."""
+        return (
+            found.via in self.ways
+            and found.when in self.when
+            and not _importers(self.exclude_importers).match(found.importer, found.scope)
+        )
+
+    def looked_at(self, graph: Graph) -> list[Import]:
+        """Return the imports that count, by place; with `reach` load only those that run on load."""
+        return [
+            found
+            for found in graph.imports
+            if self.looks_at(found)
+            and (self.reach != "load" or (found.when == "load" and found.via in {"import", "dynamic"}))
+        ]
+
+    def arrived(self, arrival: Arrival) -> Violation:
+        """Tell of an import that enters a place which it, or what leads to it, must not reach."""
+        return self.violation(
+            arrival.found,
+            imported=arrival.imported,
+            location=arrival.location,
+            chain=arrival.chain,
+            sources=arrival.units.bit_count(),
+        )
+
+    def violation(
+        self,
+        found: Import,
+        *,
+        imported: str = "",
+        location: Location | None = None,
+        message: str = "",
+        chain: tuple[Step, ...] = (),
+        sources: int = 0,
+    ) -> Violation:
+        """Tell of an import that breaks this contract.
+
+        `imported` and `location` replace the import's own where a name of the module is meant.
+        """
+        target = imported or found.imported
+        return Violation(
+            code=self.code,
+            message=message or f"{found.importer} imports {target}",
+            location=location or found.location,
+            contract=self.id,
+            severity=self.severity,
+            importer=found.importer,
+            scope=found.scope,
+            imported=target,
+            via=found.via,
+            when=found.when,
+            chain=chain,
+            sources=sources,
+            because=self.because,
+            hint=self.hint,
+            key=allowance_key(found, target),
+        )
+
+
+def allowance_key(found: Import, imported: str) -> str:
+    """Return the identity of an import within a contract: `importer[:scope] -> imported[ (mark)]`."""
+    scope = f":{found.scope}" if found.scope else ""
+    mark = f" ({found.mark})" if found.mark else ""
+    return f"{found.importer}{scope} -> {imported}{mark}"
+
+
+def empty_packages(graph: Graph, patterns: Iterable[str]) -> Iterator[str]:
+    """Yield the patterns that match no module of the project."""
+    return (pattern for pattern in patterns if not graph.matches(pattern))
+
+
+def empty_importers(graph: Graph, patterns: Iterable[str]) -> Iterator[str]:
+    """Yield the patterns of importers that should match a module of the project, and match none.
+
+    One whose first component is no top-level name of the project may match nothing.
+    """
+    for pattern in patterns:
+        module = pattern.removeprefix("!").partition(":")[0]
+        if _belongs(graph, module) and not graph.matches(module):
+            yield pattern
+
+
+def empty_targets(graph: Graph, patterns: Iterable[str]) -> Iterator[str]:
+    """Yield the patterns of imported modules or names that mean nothing the project has or imports.
+
+    External modules may be imported by nobody. A name in a module that is no package cannot be seen
+    to be missing, and so it counts as there.
+    """
+    for pattern in patterns:
+        text = pattern.removeprefix("!")
+        if not _belongs(graph, text) or graph.matches(text) or graph.mentions(text):
+            continue
+        parent = text.rpartition(".")[0]
+        holders = (graph.modules[name] for name in Patterns([parent]).members(graph.modules))
+        if not any(holder.has_file and not holder.is_package for holder in holders):
+            yield pattern
+
+
+def _belongs(graph: Graph, pattern: str) -> bool:
+    return "*" in pattern.partition(".")[0] or graph.owns(pattern)

@@ -1,0 +1,105 @@
+"""The `independence` contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from layerguard.chains import between
+from layerguard.contracts.base import Contract, empty_packages
+from layerguard.graph import Graph, parents, within
+from layerguard.model import Import, Reach, Violation
+from layerguard.patterns import Patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Independence(Contract, frozen=True, kw_only=True):
+    """No member imports another member.
+
+    A member may import its own modules, and whatever is no member. Inside a member, naming the package
+    that holds the members (`from app import api` in `app.api.images`) reaches every sibling, and so it
+    breaks the contract too; a name defined in that package's `__init__` does not.
+
+    ```toml
+    [[contract]]
+    id = "endpoints"
+    kind = "independence"
+    modules = ["app.api.*", "!app.api.base"]
+    ```
+
+    This breaks it:
+
+    ```python
+    # app/api/ops/system.py
+    from app.api.images import codec  # LG103
+    ```
+
+    The cure: put what both members need where both may import it (here into `app.api.base`).
+
+    Options:
+
+    - `modules`: patterns of the members; each module that a pattern matches as a whole is one member,
+      with all that is in it.
+    - `allow-container` (default false): with true, a member may name the package that holds the members.
+    - `reach` (default `"direct"`): `"transitive"` follows chains of imports from member to member through
+      modules that are no members, `"load"` what importing a member really loads. Each import that enters
+      a member is told once, with the shortest chain to it.
+    """
+
+    kind: ClassVar[str] = "independence"
+    code: ClassVar[str] = "LG103"
+    reaches: ClassVar[tuple[Reach, ...]] = ("direct", "transitive", "load")
+
+    modules: tuple[str, ...]
+    allow_container: bool = False
+
+    def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:  # noqa: ARG002
+        """Yield every import that enters a member from another, and those of the members' container."""
+        numbers = {name: n for n, name in enumerate(Patterns(self.modules).members(graph.modules))}
+        imports = self.looked_at(graph)
+        units: dict[str, int | None] = {}
+
+        def unit_of(name: str) -> int | None:
+            if name not in units:
+                packages = (name, *reversed(parents(name)))
+                units[name] = next((numbers[each] for each in packages if each in numbers), None)
+            return units[name]
+
+        told: set[int] = set()
+        for arrival in between(imports, self.reach, unit_of, _banned(numbers), graph.modules):
+            told.add(id(arrival.found))
+            yield self.arrived(arrival)
+        if not self.allow_container:
+            rest = [found for found in imports if id(found) not in told]
+            yield from self._containers(rest, numbers)
+
+    def empty_patterns(self, graph: Graph) -> Iterator[str]:
+        """Yield the members' patterns that match no module."""
+        yield from empty_packages(graph, self.modules)
+        yield from super().empty_patterns(graph)
+
+    def _containers(self, imports: list[Import], numbers: dict[str, int]) -> Iterator[Violation]:
+        members: dict[str, list[str]] = {}
+        for member in numbers:
+            members.setdefault(member.rpartition(".")[0], []).append(member)
+        for found in imports:
+            held = members.get(found.imported)
+            if held is None or any(name.name != "*" for name in found.names):
+                continue
+            own = [each for each in (*parents(found.importer), found.importer) if each in numbers]
+            others = [each for each in held if each not in own]
+            if own and others and not within(found.imported, own[-1]):
+                yield self.violation(found)
+
+
+def _banned(numbers: dict[str, int]) -> list[int]:
+    """Return for each member the bits of those that must not reach it: all that do not overlap it."""
+    related = [1 << number for number in numbers.values()]
+    for name, number in numbers.items():
+        for parent in parents(name):
+            if parent in numbers:
+                related[number] |= 1 << numbers[parent]
+                related[numbers[parent]] |= 1 << number
+    everything = (1 << len(related)) - 1
+    return [everything & ~bits for bits in related]

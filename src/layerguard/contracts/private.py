@@ -1,0 +1,71 @@
+"""The `private` contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from layerguard.contracts.base import Contract, empty_packages
+from layerguard.graph import Graph, within
+from layerguard.patterns import Patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from layerguard.model import Violation
+
+
+class Private(Contract, frozen=True, kw_only=True):
+    """A module named '_x' is imported only from inside its parent package.
+
+    A module is private when its name, or that of a package above it, begins with an underscore and is
+    not of the form `__x__`. The parent package, and everything in it at any depth, may import it. Names
+    that are no modules do not count.
+
+    ```toml
+    [[contract]]
+    id = "private"
+    kind = "private"
+    packages = ["app"]
+    ```
+
+    This breaks it:
+
+    ```python
+    # app/stock/count.py
+    from app.orders import _rules  # LG106
+    ```
+
+    The cure: let the parent package (here `app.orders`) offer what is needed, or rename the module.
+
+    Options:
+
+    - `packages`: patterns of the packages whose private modules are guarded; importers are looked at
+      everywhere.
+    """
+
+    kind: ClassVar[str] = "private"
+    code: ClassVar[str] = "LG106"
+
+    packages: tuple[str, ...]
+
+    def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:  # noqa: ARG002
+        """Yield every import of a private module from outside its parent package."""
+        packages = Patterns(self.packages)
+        for found in self.looked_at(graph):
+            parts = found.imported.split(".")
+            for level, part in enumerate(parts):
+                if level == 0 or not _is_private(part):
+                    continue
+                private, parent = ".".join(parts[: level + 1]), ".".join(parts[:level])
+                if private in packages and not within(found.importer, parent):
+                    yield self.violation(found)
+                    break
+
+    def empty_patterns(self, graph: Graph) -> Iterator[str]:
+        """Yield the packages' patterns that match no module."""
+        yield from empty_packages(graph, self.packages)
+        yield from super().empty_patterns(graph)
+
+
+def _is_private(part: str) -> bool:
+    return part.startswith("_") and not (part.startswith("__") and part.endswith("__"))
