@@ -36,7 +36,7 @@ class Patterns:
         self._found: dict[str, str | None] = {}
 
     def find(self, name: str) -> str | None:
-        """Return the package by which `name` is meant: the highest that matches of it and its parents.
+        """Return the package by which `name` is meant: the highest match of it and its parents.
 
         None when no pattern means `name`.
         """

@@ -1,0 +1,37 @@
+"""Writes files so that they are whole or not there: a temporary file beside it, then a rename."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from layerguard.errors import UserError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file at `path` (or that a link there leads to) by `text`, in UTF-8.
+
+    Line ends are written as they are, and the file's permissions stay. Raises UserError when it cannot be
+    written; what was there is then untouched.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise UserError(f"'{path}' cannot be written: {error.strerror or error}.") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
