@@ -15,12 +15,16 @@ import msgspec
 
 from layerguard.errors import UserError
 from layerguard.model import Location, Violation
+from layerguard.tables import describe, read_table
 from layerguard.toml import parse_toml, read_text
 
 VERSION = 1
 _HEADER = re.compile(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
 _KEY = re.compile(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
 _FORM = 'Write it as "importer:scope -> imported" = {}; a mark such as (typing) may follow.'
+
+
+Lines = dict[tuple[str, str], tuple[int, object]]
 
 
 class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -42,7 +46,13 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def importer(self) -> str:
         """The importer, without its scope."""
-        return self.key.split(" -> ")[0].partition(":")[0]
+        # The path of a text file may hold an arrow, a module's name cannot.
+        return self.key.rpartition(" -> ")[0].partition(":")[0]
+
+    @property
+    def package(self) -> str:
+        """The package that holds what is imported; empty where that is a top-level name."""
+        return self.key.rpartition(" -> ")[2].partition(" ")[0].rpartition(".")[0]
 
 
 class Allowances(msgspec.Struct, frozen=True):
@@ -77,7 +87,7 @@ def parse_allowances(text: str, path: str) -> Allowances:
     """Read the text of an allowance file; `path` is what messages call it. Raises UserError."""
     values = parse_toml(text, path)
     version = values.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if type(version) is not int or version != VERSION:
         said = "has no 'version'" if version is None else f"has the version '{version}'"
         raise UserError(f"{path}: the allowance file {said}.", f"This layerguard reads version = {VERSION}.")
     for key in values:
@@ -97,9 +107,10 @@ def parse_allowances(text: str, path: str) -> Allowances:
     return Allowances(path, text, tuple(sorted(entries, key=lambda entry: entry.line)))
 
 
-def _entry(path: str, lines: dict[tuple[str, str], int], contract: str, key: str, value: object) -> Entry:
-    line = lines.get((contract, key))
-    if line is None:
+def _entry(path: str, lines: Lines, contract: str, key: str, value: object) -> Entry:
+    line, whole = lines.get((contract, key), (0, None))
+    # A line that holds only a part of the entry could not be removed for the whole of it.
+    if not line or whole != value:
         raise UserError(
             f"{path}: the allowance '{key}' of '{contract}' does not stand on a line of its own.",
             f"Write it below [allow.{contract}], as one line.",
@@ -108,37 +119,40 @@ def _entry(path: str, lines: dict[tuple[str, str], int], contract: str, key: str
     if "*" in key:
         raise UserError(f"{where} holds a wildcard; an allowance names one import.", _FORM)
     if not _KEY.fullmatch(key):
-        raise UserError(f"{where} is none.", _FORM)
-    try:
-        options = msgspec.convert(value, _Options)
-    except msgspec.ValidationError as error:
-        raise UserError(
-            f"{where}: {str(error).replace('`', chr(39))}.",
-            "Its table may hold 'reason', 'ticket' (texts) and 'review-by' (a date).",
-        ) from None
+        raise UserError(f"{path}: line {line}: '{key}' is no allowance.", _FORM)
+    if not isinstance(value, dict):
+        raise UserError(f"{where} must be a table, not {describe(value)}.", f'Write "{key}" = {{}}.')
+    options = read_table(value, _Options, where)
     return Entry(contract, key, line, options.reason, options.ticket, options.review_by)
 
 
-def _find_lines(text: str) -> dict[tuple[str, str], int]:
-    """Return the line of each entry, by contract and key."""
-    lines: dict[tuple[str, str], int] = {}
+def _find_lines(text: str) -> Lines:
+    """Return the line of each entry and the value that it has there, by contract and key."""
+    lines: Lines = {}
     contract = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.lstrip().startswith("["):
-            header = _HEADER.fullmatch(line.rstrip("\r"))
-            contract = _contract(header) if header else ""
-        elif contract and line.lstrip()[:1] in {'"', "'"}:
+    for number, line in enumerate(_split(text), 1):
+        content = line.strip()
+        if content.startswith("["):
+            contract = _contract(content)
+        elif contract and content[:1] in {'"', "'"}:
             try:
-                values: dict[str, Any] = parse_toml(line, "")
+                values: dict[str, Any] = parse_toml(content, "")
             except UserError:
                 continue
-            for key in values:
-                lines.setdefault((contract, key), number)
+            for key, value in values.items():
+                lines.setdefault((contract, key), (number, value))
     return lines
 
 
-def _contract(header: re.Match[str]) -> str:
-    return next((part for part in header.groups() if part), "")
+def _split(text: str) -> list[str]:
+    """Return the lines with their ends, as TOML counts them: no other character ends a line."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _contract(line: str) -> str:
+    """Return the contract whose table a line begins; empty for any other line."""
+    header = _HEADER.fullmatch(line.strip())
+    return next((part for part in header.groups() if part), "") if header else ""
 
 
 def judge(
@@ -205,17 +219,12 @@ def remove_entries(allowances: Allowances, entries: Collection[Entry]) -> str:
     emptied = {entry.contract for entry in entries} - {
         entry.contract for entry in allowances.entries if entry.line not in gone
     }
-    lines = allowances.text.splitlines(keepends=True)
+    lines = _split(allowances.text)
     kept: list[str] = []
     for number, line in enumerate(lines, 1):
         if number in gone:
             continue
-        header = _HEADER.fullmatch(line.rstrip("\r\n"))
-        if (
-            header
-            and next((part for part in header.groups() if part), "") in emptied
-            and _is_bare(lines, number, gone)
-        ):
+        if _contract(line) in emptied and _is_bare(lines, number, gone):
             while kept and not kept[-1].strip():
                 kept.pop()
             continue

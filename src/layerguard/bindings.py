@@ -8,7 +8,7 @@ from layerguard.code import Code, Unreadable, decode
 from layerguard.imports.statements import find_statements
 
 _DYNAMIC = re.compile(
-    r"(?<![\w.])(?:__getattr__|globals|vars|exec|setattr|modules|__dict__)(?!\w)|\.modules(?!\w)"
+    r"(?<![\w.])(?:__getattr__|globals|vars|exec|setattr)(?!\w)|\.\s*__dict__(?!\w)|sys\s*\.\s*modules(?!\w)"
 )
 _WORD = re.compile(r"(?<![\w.])\w+")
 

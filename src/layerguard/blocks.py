@@ -121,6 +121,18 @@ class Blocks:
     def _next(self) -> dict[int, int]:
         return {before: number for number, before in enumerate(self._lines.previous) if before >= 0}
 
+    def stands_alone(self, offset: int) -> bool:
+        """Tell whether the string that begins at an offset is a statement of its own, such as a docstring."""
+        starts = self._lines.starts
+        number = bisect_right(starts, offset) - 1
+        if starts[number] != offset:
+            header = self._header(number)
+            colon = self._colon(header.end(), offset) if header else -1
+            if colon < 0 or self._masked[colon + 1 : offset].strip():
+                return False
+        end = starts[number + 1] if number + 1 < len(starts) else len(self._masked)
+        return not self._masked[offset:end].partition(";")[0].strip(' \t\f\n"')
+
     def line_start(self, offset: int) -> int:
         """Return the offset at which the logical line of `offset` begins."""
         return self._lines.starts[max(0, bisect_right(self._lines.starts, offset) - 1)]

@@ -85,7 +85,7 @@ def ratchet(*, only_check: bool) -> int:
         done = run.ratchet(write=not only_check and not in_ci, progress=progress)
     for note in done.notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"removed {done.removed}, moved {done.moved}, kept {done.kept}")
+    _print(f"removed {done.removed}, moved {done.moved}, kept {done.kept}\n")
     if in_ci and done.changed and not only_check:
         click.echo(
             f"note: nothing was written to {done.path}, because this is a CI system (CI is set).", err=True
@@ -99,7 +99,7 @@ def explain(topic: str) -> int:
     """Tell what a code means, or what a contract says, holds and allows today."""
     from layerguard.explain import explain as text_about  # noqa: PLC0415 - heavy
 
-    click.echo(text_about(topic), nl=False)
+    _print(text_about(topic))
     return 0
 
 
@@ -122,10 +122,20 @@ def _tell(report: Report, output_format: str, output_file: str | None) -> None:
 
         write_text(Path(output_file), text)
         return
-    sys.stdout.flush()
-    # Bytes, so that neither the locale nor the platform's line ends change the report.
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-    sys.stdout.buffer.flush()
+    _print(text)
+
+
+def _print(text: str) -> None:
+    """Write to standard output as bytes, so that neither the locale nor the platform's line ends change them."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # The reader is gone. Python would complain once more when it flushes standard output at exit, and
+        # click would end with the status of a violation.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_PIPE_CLOSED)
 
 
 class _Progress:
@@ -168,8 +178,4 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         status = _INTERRUPTED
-    except BrokenPipeError:
-        # The reader is gone; Python would complain once more when it flushes standard output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = _PIPE_CLOSED
     sys.exit(status)

@@ -102,6 +102,8 @@ class Code:
         """Mask the text; `decode` gives one."""
         self.text = text
         self._spans: list[tuple[int, int]] = []
+        self.comments: list[tuple[int, int]] = []
+        """Where each comment begins and ends."""
         self._fields: dict[int, StringToken] = {}
         self._pieces: list[str] = []
         self._done = 0
@@ -163,6 +165,7 @@ class Code:
                     add(text[self._done : start])
                     add(" " * (end - start))
                     self._done = end
+                    self.comments.append((start, end))
                 elif start and text[start - 1] in "rRbBuUfFtT":
                     stop = self._mask_string(start, end)
                     if stop != end:

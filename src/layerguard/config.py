@@ -47,6 +47,8 @@ class Config(Struct, frozen=True):
     """The declared registries, in the order of the files and of the places in them."""
     places: dict[str, tuple[str, int]]
     """By the contract's id: the file that holds it, and the line of its `id` in that file."""
+    own_files: frozenset[str]
+    """The files that were read for this, and the allowance file: the names in them are no mentions."""
 
 
 def find_root(start: Path) -> tuple[Path, str]:
@@ -108,6 +110,7 @@ def load_config(start: Path) -> Config:
             for number, table in enumerate(_tables(values, "registry", path), 1)
         ),
         places=places,
+        own_files=frozenset({path for path, _, _ in tables} | {posixpath.normpath(settings.allowances)}),
     )
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
+from layerguard.allowances import Entry
+from layerguard.config import load_config
 from layerguard.contracts import KINDS, Contract
 from layerguard.errors import UserError
 from layerguard.model import CODES
+from layerguard.reporters.base import count, plain
 from layerguard.run import Findings, examine
-from layerguard.tables import suggest
+from layerguard.tables import known, quoted, suggest
 
 _TEXTS = {
     "LG201": """
@@ -57,27 +61,34 @@ The cure: mend the file, or leave it out with `exclude`.
 def explain(topic: str, root: Path | str = ".") -> str:
     """Return the text for a code (`LG103`), a kind (`layers`) or the id of a contract at `root`.
 
-    Raises UserError for anything else, and when the project cannot be checked.
+    A contract goes before a kind of the same name, which its code explains too. Raises UserError for anything
+    else, and when the project cannot be checked.
     """
     code = topic.upper()
     kinds = {kind.code: kind for kind in KINDS.values()}
     if code in _TEXTS:
         return f"{code}: {CODES[code]}\n{_TEXTS[code]}"
-    if code in kinds or topic in KINDS:
-        kind = kinds.get(code) or KINDS[topic]
-        return f"{kind.code}: {kind.kind}\n\n{inspect.getdoc(kind)}\n"
+    if code in kinds:
+        return _kind(kinds[code])
+    if re.fullmatch(r"LG[0-9]+", code):
+        raise UserError(f"'{topic}' is no code.", suggest(code, CODES) or known(CODES))
     try:
-        return _contract(topic, root)
-    except UserError as error:
-        if str(error).startswith("there is no contract"):
-            hint = suggest(code, CODES) or error.hint
-            raise UserError(f"'{topic}' is no code and no contract.", hint) from None
+        ids = [contract.id for contract in load_config(Path(root)).contracts]
+    except UserError:
+        if topic in KINDS:
+            return _kind(KINDS[topic])
         raise
+    if topic in ids:
+        found = examine(root, contracts=[topic])
+        return "\n".join(_lines(found.contracts[0], found)) + "\n"
+    if topic in KINDS:
+        return _kind(KINDS[topic])
+    hint = suggest(topic, [*ids, *KINDS]) or suggest(code, CODES) or known([*ids, *CODES])
+    raise UserError(f"'{topic}' is no code, no kind and no contract.", hint)
 
 
-def _contract(topic: str, root: Path | str) -> str:
-    found = examine(root, contracts=[topic])
-    return "\n".join(_lines(found.contracts[0], found)) + "\n"
+def _kind(kind: type[Contract]) -> str:
+    return f"{kind.code}: {kind.kind}\n\n{inspect.getdoc(kind)}\n"
 
 
 def _lines(contract: Contract, found: Findings) -> Iterator[str]:
@@ -85,26 +96,42 @@ def _lines(contract: Contract, found: Findings) -> Iterator[str]:
     promise = (inspect.getdoc(type(contract)) or "").partition("\n")[0]
     yield f"{contract.id}: {contract.kind} ({type(contract).code}), {path}:{line}"
     yield f"  {promise}"
-    if contract.because:
-        yield f"  because: {contract.because}"
-    if contract.hint:
-        yield f"  hint: {contract.hint}"
+    for label, text in (("because", contract.because), ("hint", contract.hint)):
+        if text.strip():
+            first, *rest = text.strip().splitlines()
+            yield f"  {label}: {plain(first)}"
+            yield from (f"  {' ' * len(label)}  {plain(line)}".rstrip() for line in rest)
     yield ""
     for field in msgspec.structs.fields(contract):
         value = getattr(contract, field.name)
         if field.name not in {"id", "because", "hint"} and (field.required or value != field.default):
-            yield f"  {field.encode_name} = {json.dumps(value, ensure_ascii=False)}"
+            yield plain(f"  {field.encode_name} = {_toml(value)}")
     open_ones = [each for each in found.judgement.violations if not each.allowed]
     yield ""
-    yield f"  It {'is broken' if open_ones else 'holds'} today: {_count(len(open_ones), 'violation')}."
+    yield f"  It {'is broken' if open_ones else 'holds'} today: {count(len(open_ones), 'violation')}."
     for each in sorted(open_ones, key=lambda violation: violation.order):
-        yield f"    {each.location.path}:{each.location.line}:{each.location.column}: {each.message}"
-    used = sorted(found.judgement.used, key=lambda entry: entry.line)
-    yield f"  It allows {_count(len(used), 'import')}."
-    for entry in used:
+        yield plain(f"    {each.location.path}:{each.location.line}:{each.location.column}: {each.message}")
+    unread = sorted({problem.path for problem in found.reading.problems})
+    if unread:
+        yield plain(f"  Not all could be analysed: {quoted(unread)}.")
+    yield from _allowances(f"It allows {count(len(found.judgement.used), 'import')}", found.judgement.used)
+    stale = found.judgement.stale
+    if stale:
+        yield from _allowances(f"{count(len(stale), 'allowance')} no longer needed", stale)
+
+
+def _allowances(heading: str, entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the heading, and below it each entry with its metadata, as the allowance file has them."""
+    in_order = sorted(entries, key=lambda entry: entry.line)
+    yield f"  {heading}{':' if in_order else '.'}"
+    for entry in in_order:
         details = [entry.reason, entry.ticket, f"review by {entry.review_by}" if entry.review_by else ""]
-        yield "    " + "; ".join([entry.key, *filter(None, details)])
+        yield plain("    " + "; ".join([entry.key, *filter(None, details)]))
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _toml(value: object) -> str:
+    """Write an option as TOML does, which is as JSON does but for tables."""
+    if isinstance(value, dict):
+        pairs = (f"{_toml(key)} = {_toml(item)}" for key, item in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    return json.dumps(value, ensure_ascii=False)

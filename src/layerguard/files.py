@@ -12,12 +12,15 @@ from layerguard.errors import UserError
 def write_text(path: Path, text: str) -> None:
     """Replace the file at `path` (or that a link there leads to) by `text`, in UTF-8.
 
-    Line ends are written as they are, and the file's permissions stay. Raises UserError when it cannot be
-    written; what was there is then untouched.
+    Line ends are written as they are, and the file's permissions stay. A device or a pipe is written to, not
+    replaced. Raises UserError when it cannot be written; what was there is then untouched.
     """
     target = Path(os.path.realpath(path))
     temporary = ""
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -25,10 +28,12 @@ def write_text(path: Path, text: str) -> None:
             file.write(text.encode("utf-8", "surrogatepass"))
         Path(temporary).chmod(mode)
         Path(temporary).replace(target)
+        temporary = ""
     except OSError as error:
+        raise UserError(f"'{path}' cannot be written: {error.strerror or error}.") from error
+    finally:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise UserError(f"'{path}' cannot be written: {error.strerror or error}.") from error
 
 
 def _umask() -> int:

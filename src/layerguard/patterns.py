@@ -36,7 +36,7 @@ class Patterns:
         self._found: dict[str, str | None] = {}
 
     def find(self, name: str) -> str | None:
-        """Return the package by which `name` is meant: the highest match of it and its parents.
+        """Return the package by which `name` is meant, the highest match of it and its parents.
 
         None when no pattern means `name`.
         """
@@ -61,7 +61,7 @@ class Patterns:
         return self.find(name) is not None
 
     def members(self, names: Iterable[str]) -> list[str]:
-        """Return those of `names` that a pattern matches as a whole, sorted: the named packages themselves."""
+        """Return those of `names` that a pattern matches as a whole, sorted: the packages themselves."""
         return sorted(
             name
             for name in set(names)

@@ -32,14 +32,20 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read_imports(
-    tree: Tree, registries: Sequence[Registry], via: Collection[str], progress: Progress | None = None
+    tree: Tree,
+    registries: Sequence[Registry],
+    via: Collection[str],
+    outside: Collection[str] = (),
+    progress: Progress | None = None,
 ) -> Reading:
     """Read every source of the tree and find its imports; `via` are the ways to name a module that count.
+
+    `outside` are the top-level names, not of the project, of which strings count too.
 
     `progress` is called with the number of files read so far, and of all. Raises UserError for a registry
     that cannot be read.
     """
-    resolver = Resolver(tree.modules, tree.siblings)
+    resolver = Resolver(tree.modules, tree.siblings, binder(tree), outside)
     imports: list[Import] = []
     problems = list(tree.problems)
     unread = {problem.path for problem in problems}
@@ -94,14 +100,13 @@ def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) 
 
 
 def binder(tree: Tree) -> Callable[[str, str], bool]:
-    """Return the question whether a package's `__init__.py` may bind a name.
+    """Return the question whether a module may bind a name; the answer no is a sure one.
 
     A file is read when it is first asked about.
     """
     files: dict[str, list[Source]] = {}
     for source in tree.sources:
-        if source.is_package:
-            files.setdefault(source.module, []).append(source)
+        files.setdefault(source.module, []).append(source)
 
     @cache
     def names(module: str) -> frozenset[str] | None:

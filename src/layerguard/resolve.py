@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from msgspec.structs import replace
 
 from layerguard.imports.base import Span, WrittenImport
 from layerguard.model import Import, Location, Module, Name
@@ -12,48 +14,81 @@ from layerguard.sources import Problem, Source
 class Resolver:
     """The known modules of a project, against which written names are resolved."""
 
-    def __init__(self, modules: Mapping[str, Module], siblings: frozenset[str]) -> None:
-        """`siblings` are the folders that are no packages: their scripts import each other by bare names."""
+    def __init__(
+        self,
+        modules: Mapping[str, Module],
+        siblings: frozenset[str],
+        binds: Callable[[str, str], bool],
+        outside: Collection[str] = (),
+    ) -> None:
+        """Keep what is known.
+
+        `siblings` are the folders that are no packages: their scripts import each other by bare names.
+        `binds(module, name)` is False where a module can be seen not to bind a name. `outside` are the
+        top-level names, not of the project, of which strings count too.
+        """
         self._modules = modules
         self._siblings = siblings
+        self._binds = binds
         self._top = frozenset(name.partition(".")[0] for name in modules)
+        self._outside = frozenset(outside)
 
     def resolve(self, source: Source, found: WrittenImport) -> Iterator[Import | Problem]:
         """Yield the imports that one written import is: one per module that it names.
 
-        A relative import above the top is a Problem instead.
+        A relative import above the top is a Problem instead; a string that names nothing is none at all.
         """
+        if found.via == "string":
+            yield from self._string(source, found)
+            return
         module = self._absolute(source, found)
         if module is None:
             span = found.span
-            yield Problem(
-                source.path,
-                span.line,
-                span.column,
-                f"the relative import '{found.module}' goes above the top",
-            )
+            reason = f"the relative import '{found.module}' goes above the top"
+            yield Problem(source.path, span.line, span.column, reason)
             return
         place = _location(source.path, found.span)
         if found.open and not self._may_be_package(module):
             return
         if found.loose:
             module, rest = self._longest(module)
-            names = (Name(rest, place),) if rest else ()
-            yield self._import(source, found, module, place, names)
+            yield self._import(source, found, module, place, (Name(rest, place),) if rest else ())
             return
         if found.names is None:
             yield self._import(source, found, module, place, ())
             return
-        rest_names = []
+        names = []
         for name in found.names:
             location = _location(source.path, name.span)
             submodule = f"{module}.{name.name}"
             if submodule in self._modules:
                 yield self._import(source, found, submodule, location, ())
             else:
-                rest_names.append(Name(name.name, location))
-        if rest_names or not found.names:
-            yield self._import(source, found, module, place, tuple(rest_names))
+                names.append(Name(name.name, location))
+        if names or not found.names:
+            yield self._import(source, found, module, place, tuple(names))
+
+    def _string(self, source: Source, found: WrittenImport) -> Iterator[Import]:
+        """Yield what a string names, if it can be the name of a module or of something in one."""
+        place = _location(source.path, found.span)
+        top = found.module.partition(".")[0]
+        if top not in self._top:
+            if top in self._outside:
+                yield self._import(source, found, found.module, place, ())
+            return
+        if found.open:
+            known = self._modules.get(found.module)
+            if known is None or known.is_package:
+                item = self._import(source, found, found.module, place, ())
+                yield replace(item, unknown=known is None)
+            return
+        module, rest = self._longest(found.module)
+        names = tuple(Name(name.name, place) for name in found.names or ())
+        item = self._import(source, found, module, place, (Name(rest, place),) if rest else names)
+        first = rest.partition(".")[0]
+        # A class or the target of a patch may be made in ways that nobody sees; a file is no name.
+        likely = found.sure or first[:1].isupper()
+        yield replace(item, unknown=bool(first) and not likely and not self._binds(module, first))
 
     def _import(
         self, source: Source, found: WrittenImport, module: str, place: Location, names: tuple[Name, ...]

@@ -26,10 +26,13 @@ from layerguard.contracts import Contract
 from layerguard.errors import UserError
 from layerguard.files import write_text
 from layerguard.graph import Graph
+from layerguard.imports.mentions import Mentions
 from layerguard.model import ContractResult, Location, Report, Summary, Violation, fingerprint
 from layerguard.reading import Progress, Reading, binder, read_imports
+from layerguard.reporters.base import count
 from layerguard.sources import Problem, Tree, read_tree
 from layerguard.tables import known, quoted, suggest
+from layerguard.texts import find_mentions
 
 
 class Ratcheted(msgspec.Struct, frozen=True):
@@ -120,7 +123,10 @@ def ratchet(root: Path | str = ".", *, write: bool = True, progress: Progress | 
     notes = [*found.tree.noted]
     if unseen:
         bad = quoted(sorted({problem.path for problem in found.reading.problems}))
-        notes.append(f"{unseen} allowances could not be judged and stay, since not all was analysed: {bad}.")
+        notes.append(
+            f"{count(unseen, 'allowance')} could not be judged and stay{'s' * (unseen == 1)}, "
+            f"since not all was analysed: {bad}."
+        )
     return Ratcheted(allowances.path, len(gone), 0, kept, tuple(notes))
 
 
@@ -138,8 +144,11 @@ def examine(
     allowances = read_allowances(config.root, config.allowances, named=config.allowances_named)
     tree = read_tree(config.root, config.source_roots, config.exclude)
     via = {way for contract in chosen for way in contract.ways}
-    reading = read_imports(tree, config.registries, via, progress)
-    graph = Graph(tree.modules, reading.imports, binder(tree))
+    outside = {name for contract in chosen for name in contract.targeted}
+    reading = read_imports(tree, config.registries, via, outside, progress)
+    old = {name for contract in chosen if "text" in contract.ways for name in contract.mentioned}
+    mentions = find_mentions(config.root, tree, Mentions(old, tree.roots), config.own_files) if old else ()
+    graph = Graph(tree.modules, [*reading.imports, *mentions], binder(tree))
     violations = [each for contract in chosen for each in _violations(contract, graph, allowances, config)]
     judgement = judge(
         violations,
@@ -194,12 +203,18 @@ def _judged(
     paths: dict[str, set[str]] = {name: {module.path} for name, module in tree.modules.items()}
     for source in tree.sources:
         paths.setdefault(source.module, set()).add(source.path)
+    # An unreadable folder may hold the importers that seem to be gone.
+    hides = not bad <= {path for files in paths.values() for path in files}
     everything = not wanted or _is_below(allowances.path, wanted)
     for entry in allowances.entries:
         if entry.contract not in alone or (bad and not alone[entry.contract]):
             continue
         files = paths.get(entry.importer, {entry.importer})
-        if files & bad or not (everything or any(_is_below(path, wanted) for path in files)):
+        # Which names a package binds is known from its `__init__`.
+        binding = paths.get(entry.package, set())
+        if (files | binding) & bad or (hides and entry.importer not in paths):
+            continue
+        if not (everything or any(_is_below(path, wanted) for path in files)):
             continue
         yield entry
 

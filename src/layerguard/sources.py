@@ -56,6 +56,7 @@ class Tree(Struct, frozen=True):
       so that they can be opened (`shown` makes such a path fit to be printed);
     - `siblings`: the folders that are no packages and hold Python files, by module name ("" for the folder
       of a source root): a script in one of them imports its neighbours by their bare names;
+    - `roots`: the source roots, relative to the project root, which is "" and always one;
     - `noted`: what the user should be told on standard error.
     """
 
@@ -64,6 +65,7 @@ class Tree(Struct, frozen=True):
     problems: tuple[Problem, ...]
     files: tuple[str, ...]
     siblings: frozenset[str]
+    roots: frozenset[str]
     noted: tuple[str, ...]
 
 
@@ -106,6 +108,7 @@ def read_tree(root: Path, source_roots: Sequence[str] | None, exclude: Sequence[
         ),
         files=tuple(_each_once(kept, found.links)),
         siblings=names.siblings,
+        roots=roots,
         noted=("git was not found: every file below the root was read, ignored ones too.",)
         if git.is_missing(root)
         else (),

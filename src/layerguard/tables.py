@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -68,6 +68,7 @@ _WORDS: tuple[tuple[type, str], ...] = (
     (float, "a number"),
     (dict, "a table"),
     (list, "a list"),
+    (datetime, "a date with a time"),
     (date, "a date"),
 )
 
@@ -112,6 +113,8 @@ def _bare(wanted: inspect.Type) -> inspect.Type:
 def _fits(value: object, wanted: inspect.Type) -> bool:
     if isinstance(value, bool):  # Python's booleans are integers, TOML's are not
         return isinstance(wanted, inspect.BoolType)
+    if isinstance(value, datetime):  # which Python takes for a date
+        return False
     return isinstance(value, _kind(wanted)[0])
 
 
@@ -134,6 +137,8 @@ def _kind(wanted: inspect.Type) -> tuple[type, str, str]:
         return int, "an integer", "integers"
     if isinstance(wanted, inspect.VarTupleType):
         return list, "a list", "lists"
+    if isinstance(wanted, inspect.DateType):
+        return date, "a date", "dates"
     return dict, "a table", "tables"
 
 

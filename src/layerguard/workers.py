@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -21,14 +24,36 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterato
     """Yield what `function` makes of each item, in their order.
 
     Processes are only forked, so that no program is started anew (which would run the main module of whoever
-    calls this), and only from a process without other threads, where a fork is safe.
+    calls this), and only from a process without other threads, where a fork is safe. Where the system ends
+    one of them (it needs memory, say), the rest is done here.
     """
     processes = min(_processors(), 8)
     if len(items) < _ENOUGH or processes < 2 or not _may_fork():  # noqa: PLR2004
         yield from map(function, items)
         return
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        yield from pool.imap(function, items, chunksize=_CHUNK)
+    done = 0
+    try:
+        for result in _in_processes(function, items, processes):
+            yield result
+            done += 1
+    except BrokenProcessPool:
+        yield from map(function, items[done:])
+
+
+def _in_processes(
+    function: Callable[[Item], Result], items: Sequence[Item], processes: int
+) -> Iterator[Result]:
+    context = multiprocessing.get_context("fork")
+    executor = ProcessPoolExecutor(processes, context, _leave_interrupts)
+    try:
+        yield from executor.map(function, items, chunksize=_CHUNK)
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Let Ctrl-C reach only the process that started this one: it ends all, and without a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _processors() -> int:

@@ -33,6 +33,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The values of `reach` that mean something for this kind."""
     looks_at_one: ClassVar[bool] = True
     """Whether a direct contract of this kind looks at one import at a time."""
+    knows_unknown: ClassVar[bool] = False
+    """Whether strings count that name nothing which exists."""
 
     id: str
     because: str = ""
@@ -67,6 +69,16 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.default_via if self.via is None else self.via
 
     @property
+    def targeted(self) -> set[str]:
+        """The top-level names of what must not be named: strings may name external modules among them."""
+        return set()
+
+    @property
+    def mentioned(self) -> set[str]:
+        """The modules of which mentions in text are looked for."""
+        return set()
+
+    @property
     def judges_alone(self) -> bool:
         """Whether each import breaks the contract, or does not, whatever the rest of the code imports."""
         return self.reach == "direct" and self.looks_at_one
@@ -75,6 +87,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Tell whether this import counts for the contract: its `via`, its `when`, its importer."""
         return (
             found.via in self.ways
+            and (not found.unknown or self.knows_unknown)
             and found.when in self.when
             and not _importers(self.exclude_importers).match(found.importer, found.scope)
         )

@@ -74,6 +74,11 @@ class Forbidden(Contract, frozen=True, kw_only=True):
             arrivals = self._chains(graph, imports, found, sources, targets)
         yield from map(self.arrived, arrivals)
 
+    @property
+    def targeted(self) -> set[str]:
+        """The top-level names of the targets."""
+        return {pattern.partition(".")[0] for pattern in self.targets}
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield sources that match no module, and targets of the project that mean nothing."""
         yield from empty_packages(graph, self.sources)

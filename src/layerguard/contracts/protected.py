@@ -68,6 +68,11 @@ class Protected(Contract, frozen=True, kw_only=True):
                     seen.add(hit.imported)
                     yield self.violation(found, imported=hit.imported, location=hit.location)
 
+    @property
+    def targeted(self) -> set[str]:
+        """The top-level names of the modules."""
+        return {pattern.partition(".")[0] for pattern in self.modules}
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield protected modules of the project that mean nothing.
 

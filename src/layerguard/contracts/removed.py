@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from pathspec import GitIgnoreSpec
 
 from layerguard.contracts.base import Contract
 from layerguard.graph import Graph, parents
 from layerguard.model import Import, Location, Via, Violation
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+_LOGS = frozenset({"changelog", "change_log", "changes", "history", "news", "newsfragments", "releases"})
+_LOG_SUFFIXES = frozenset({"", ".adoc", ".html", ".md", ".rst", ".txt"})
+
+
+def is_change_log(path: str) -> bool:
+    """Tell whether a file tells of the past, where old names are right: `CHANGELOG.md`, `changes/12.fix.rst`."""
+    file = PurePosixPath(path)
+    stems = {part.partition(".")[0].lower().replace("-", "_") for part in file.parts}
+    return file.suffix.lower() in _LOG_SUFFIXES and not stems.isdisjoint(_LOGS)
 
 
 class Removed(Contract, frozen=True, kw_only=True):
@@ -46,6 +56,7 @@ class Removed(Contract, frozen=True, kw_only=True):
     kind: ClassVar[str] = "removed"
     code: ClassVar[str] = "LG107"
     default_via: ClassVar[tuple[Via, ...]] = ("import", "dynamic", "string", "text")
+    knows_unknown: ClassVar[bool] = True
 
     modules: dict[str, str]
     text: tuple[str, ...] | None = None
@@ -63,7 +74,10 @@ class Removed(Contract, frozen=True, kw_only=True):
                     because=self.because,
                     hint=self.hint,
                 )
+        texts = None if self.text is None else GitIgnoreSpec.from_lines(self.text)
         for found in self.looked_at(graph):
+            if found.via == "text" and not _counts(found.importer, texts):
+                continue
             old = self._old(found.imported)
             if old:
                 yield self._named(found, old, found.imported, found.location)
@@ -73,6 +87,16 @@ class Removed(Contract, frozen=True, kw_only=True):
                 old = self._old(target) if name.name != "*" else ""
                 if old:
                     yield self._named(found, old, target, name.location)
+
+    @property
+    def targeted(self) -> set[str]:
+        """The top-level names of the old modules."""
+        return {old.partition(".")[0] for old in self.modules}
+
+    @property
+    def mentioned(self) -> set[str]:
+        """The old modules."""
+        return set(self.modules)
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield old names with wildcards: which of them a new name belongs to could not be told."""
@@ -90,3 +114,8 @@ class Removed(Contract, frozen=True, kw_only=True):
         now = f"now {new}{target[len(old) :]}" if new else "which was removed"
         message = f"{found.importer} {verb} {target}, {now}"
         return self.violation(found, imported=target, location=location, message=message)
+
+
+def _counts(path: str, texts: GitIgnoreSpec | None) -> bool:
+    """Tell whether mentions in a file count: in what the patterns choose, else in all but change logs."""
+    return not is_change_log(path) if texts is None else texts.match_file(path)

@@ -9,16 +9,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from layerguard.blocks import Around, Blocks
 from layerguard.code import Code, Unreadable, decode
-from layerguard.imports.base import Fault, Findings, Page, WrittenImport
+from layerguard.imports.base import Fault, Findings, Page, Span, WrittenImport
 from layerguard.imports.dynamic import find_dynamic
 from layerguard.imports.statements import Statement, find_statements
+from layerguard.imports.strings import find_strings
 from layerguard.imports.syntax import find_fault
 from layerguard.imports.typing_names import typing_names
 
 FINDERS: dict[str, Callable[[Page], Iterable[WrittenImport]]] = {
     "dynamic": find_dynamic,
+    "string": find_strings,
 }
-"""The finders beside the statements, by the `via` of what they find."""
+"""The finders beside the statements, by the `via` of what they find. Each leaves what one before it found."""
 
 
 def find_imports(data: bytes, via: Collection[str]) -> Findings:
@@ -39,9 +41,13 @@ def _find(text: str, via: Collection[str]) -> Iterator[WrittenImport]:
     blocks = Blocks(code, typing_names(code, statements))
     page = Page(code, statements, blocks)
     found: list[WrittenImport] = [_placed(blocks, statement) for statement in statements]
+    taken: set[Span] = set()
     for way, finder in FINDERS.items():
-        if way in via:
-            found += finder(page)
+        # A literal that a dynamic load takes is no string besides, even where dynamic loads do not count.
+        if way in via or (way == "dynamic" and "string" in via):
+            news = [item for item in finder(page) if item.span not in taken]
+            taken.update(item.span for item in news)
+            found += news if way in via else ()
     found.sort(key=lambda item: (item.span.line, item.span.column))
     return iter(found)
 

@@ -36,7 +36,8 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True):
     `names` are what a `from` import takes from the module; None for the forms that take none.
     `bound` is the local name of an `import … as` (else its first component).
     A `loose` name may end in names of a module (`app.x.Thing`); an `open` one is the literal beginning, less
-    its dot, of a name that is built up, and counts only where it names a package.
+    its dot, of a name that is built up, and counts only where it names a package. A string is `sure` to name
+    something where it is given to a function that takes such names.
     """
 
     module: str
@@ -50,6 +51,7 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True):
     anchor: Literal["package", "module"] = "package"
     loose: bool = False
     open: bool = False
+    sure: bool = False
 
 
 class Fault(msgspec.Struct, frozen=True, array_like=True):

@@ -1,0 +1,95 @@
+"""String literals that are, as a whole, the dotted path of a module or of a name in one.
+
+Registries, lazy tables and the targets of `mock.patch` name modules so. Whether a path means one of the
+project's modules is for the resolution to say; here every literal that could be one is found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from layerguard.code import StringToken
+from layerguard.imports.base import Page, WrittenImport, WrittenName
+
+_POSSIBLE = re.compile(r"[\"'](?:\\\n)?(?:[^\W\d]\w*\.)*[^\W\d]\w*[.:]")
+_PATH = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)|(?:[^\W\d]\w*\.)+[^\W\d]\w*")
+_PREFIX = re.compile(r"(?:[^\W\d]\w*\.)+")
+_BUILT = re.compile(r"[ \t\f\n]*(?:[+%](?!=)|\.\s*format\s*\()")
+_LOGGER = re.compile(r"(?:getLogger|get_logger)\s*\(\s*(?:name\s*=\s*)?\Z")
+_NAMING = re.compile(r"(?:patch|setattr|delattr|import_string|locate)\s*\(\s*(?:(?:target|name)\s*=\s*)?\Z")
+_BLANK = re.compile(r"[ \t\f\n]*")
+_LONGEST_CALL = 80
+"""How far before a string the name of the function that takes it is looked for, in characters."""
+
+
+def find_strings(page: Page) -> Iterator[WrittenImport]:
+    """Yield each string that could name a module, docstrings, bytes and the names of loggers aside.
+
+    Strings beside each other are one. Of one that is built up, the literal beginning counts where it
+    ends with a dot.
+    """
+    code = page.code
+    if not _POSSIBLE.search(code.text):
+        return
+    strings, masked = code.strings, code.masked
+    done = -1
+    for start in sorted(strings):
+        if start < done:
+            continue
+        tokens = _beside(page, start)
+        end = tokens[-1].end
+        if tokens[-1].field < 0:
+            # What stands in the fields of an f-string is code, with strings of its own.
+            done = end
+        found = _path(page, tokens)
+        if found is None or page.blocks.stands_alone(start):
+            continue
+        if _LOGGER.search(masked, max(0, start - _LONGEST_CALL), start):
+            continue
+        module, name, is_open = found
+        span = page.span(start, end)
+        around = page.blocks.around(start)
+        yield WrittenImport(
+            module,
+            span,
+            "string",
+            around.when,
+            around.scope,
+            (WrittenName(name, name, span),) if name else None,
+            guarded=around.guarded,
+            loose=not is_open,
+            open=is_open,
+            sure=bool(name or _NAMING.search(masked, max(0, start - _LONGEST_CALL), start)),
+        )
+
+
+def _beside(page: Page, start: int) -> list[StringToken]:
+    """Return the string that begins at an offset, and those that follow it with only blanks between."""
+    strings, masked = page.code.strings, page.code.masked
+    tokens = [strings[start]]
+    while tokens[-1].field < 0:
+        end = tokens[-1].end
+        blank = _BLANK.match(masked, end)
+        following = strings.get(blank.end() if blank else -1)
+        if following is None:
+            break
+        # On another line it goes on only inside brackets, where the logical line is the same.
+        if "\n" in masked[end : following.start] and page.blocks.line_start(following.start) > start:
+            break
+        tokens.append(following)
+    return tokens
+
+
+def _path(page: Page, tokens: list[StringToken]) -> tuple[str, str, bool] | None:
+    """Return what the strings name together: a module, what stands behind a colon, whether it is built up."""
+    code = page.code
+    if any("b" in token.prefix for token in tokens):
+        return None
+    text = "".join(code.value(token) for token in tokens)
+    if tokens[-1].field >= 0 or _BUILT.match(code.masked, tokens[-1].end):
+        cut = min((at for at in (text.find("{"), text.find("%")) if at >= 0), default=len(text))
+        text = text[:cut]
+        return (text[:-1], "", True) if _PREFIX.fullmatch(text) else None
+    found = _PATH.fullmatch(text)
+    return (found[1] or text, found[2] or "", False) if found else None
