@@ -126,7 +126,7 @@ def _tell(report: Report, output_format: str, output_file: str | None) -> None:
 
 
 def _print(text: str) -> None:
-    """Write to standard output as bytes, so that neither the locale nor the platform's line ends change them."""
+    """Write bytes to standard output, so that neither locale nor platform changes them."""
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))

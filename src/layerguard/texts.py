@@ -22,9 +22,9 @@ _TABLE = re.compile(rb"^[ \t]*\[", re.MULTILINE)
 def find_mentions(root: Path, tree: Tree, mentions: Mentions, own: Collection[str]) -> Iterator[Import]:
     """Yield what the project's text files, and the comments and docstrings of its Python files, mention.
 
-    The importer of a mention is the path of its file. `own` are layerguard's own files, which are left out; of
-    a `pyproject.toml` among them only its own tables are. Binary files and those that cannot be read are passed
-    over.
+    The importer of a mention is the path of its file. `own` are layerguard's own files, which are left out;
+    of a `pyproject.toml` among them only its own tables are. Binary files and those that cannot be read are
+    passed over.
     """
     for path in tree.files:
         if path in own and not path.endswith("pyproject.toml"):

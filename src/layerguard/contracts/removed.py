@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ _LOG_SUFFIXES = frozenset({"", ".adoc", ".html", ".md", ".rst", ".txt"})
 
 
 def is_change_log(path: str) -> bool:
-    """Tell whether a file tells of the past, where old names are right: `CHANGELOG.md`, `changes/12.fix.rst`."""
+    """Tell whether a file tells of the past, where old names are right (`CHANGELOG.md`, `changes/1.rst`)."""
     file = PurePosixPath(path)
     stems = {part.partition(".")[0].lower().replace("-", "_") for part in file.parts}
     return file.suffix.lower() in _LOG_SUFFIXES and not stems.isdisjoint(_LOGS)

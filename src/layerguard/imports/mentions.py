@@ -1,4 +1,4 @@
-"""Mentions of modules in text: as a dotted path (`app.old.util`) or as a file's path (`app/old.py`, `/app/old/`).
+"""Mentions of modules in text: as a dotted path (`app.old.util`) or as a path of a file (`app/old.py`).
 
 They are found in bytes, so that a file of any size and encoding can be read. What stands before and after a
 name must be no part of a longer one.
