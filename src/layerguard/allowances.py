@@ -6,7 +6,7 @@ The file is TOML with one entry a line, so that a line can be removed and everyt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ from layerguard.tables import describe, read_table
 from layerguard.toml import parse_toml, read_text
 
 VERSION = 1
+INTRODUCTION = (
+    "# Tolerated for now. `layerguard ratchet` removes lines; none is ever added to an existing contract."
+)
 _HEADER = re.compile(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
 _KEY = re.compile(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
 _FORM = 'Write it as "importer:scope -> imported" = {}; a mark such as (typing) may follow.'
@@ -64,12 +67,20 @@ class Allowances(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What the allowances say of the violations: each one marked, the stale entries, those in use."""
+    """What the allowances say of the violations.
+
+    Each violation is marked; `used` are the entries in use, `stale` those that allow nothing, `unknown` those
+    of unknown contracts. `moved` are stale entries, by contract and key, of modules that moved, with
+    their new keys: what these name is allowed until the entry is rewritten. `renamed` are likewise those that
+    look like the entry of a function that was renamed; they allow nothing.
+    """
 
     violations: tuple[Violation, ...]
     used: tuple[Entry, ...]
     stale: tuple[Entry, ...]
     unknown: tuple[Entry, ...]
+    moved: dict[tuple[str, str], str] = {}
+    renamed: dict[tuple[str, str], str] = {}
 
 
 def read_allowances(root: Path, path: str, *, named: bool) -> Allowances:
@@ -194,27 +205,70 @@ def complaints(judgement: Judgement, path: str, frozen: Collection[str]) -> list
     """Return LG201 for each stale entry and LG203 for each one of an unknown contract."""
     found = []
     for entry in judgement.stale:
+        identity = (entry.contract, entry.key)
         message = f"the allowance '{entry.key}' is no longer needed"
+        hint = "Run `layerguard ratchet`, which removes it."
         if entry.contract in frozen:
             message = f"the contract is frozen, so the allowance '{entry.key}' allows nothing"
-        found.append(_complaint("LG201", message, path, entry, "Run `layerguard ratchet`, which removes it."))
+        elif identity in judgement.moved:
+            message = (
+                f"the allowance '{entry.key}' is of a module that moved: now '{judgement.moved[identity]}'"
+            )
+            hint = "Run `layerguard ratchet`, which rewrites it."
+        elif identity in judgement.renamed:
+            new = judgement.renamed[identity]
+            message = f"the allowance '{entry.key}' is no longer needed; it looks like that of '{new}'"
+            hint = "Run `layerguard ratchet`, which rewrites it."
+        found.append(complaint("LG201", message, path, entry, hint))
     for entry in judgement.unknown:
         message = f"the allowance '{entry.key}' is of contract '{entry.contract}', which there is not"
         hint = "Mend the contract's id, or run `layerguard ratchet`, which removes the allowance."
-        found.append(_complaint("LG203", message, path, entry, hint))
+        found.append(complaint("LG203", message, path, entry, hint))
     return found
 
 
-def _complaint(code: str, message: str, path: str, entry: Entry, hint: str) -> Violation:
+def complaint(code: str, message: str, path: str, entry: Entry, hint: str) -> Violation:
+    """Tell of an entry of the allowance file, at its line."""
     place = Location(path, entry.line, 1, entry.line, 1)
     return Violation(code, message, place, contract=entry.contract, hint=hint)
 
 
-def remove_entries(allowances: Allowances, entries: Collection[Entry]) -> str:
+def add_entries(allowances: Allowances, contract: str, keys: Collection[str]) -> str:
+    """Return the file's text with entries for a contract, sorted, in a table that is made where needed."""
+    lines = "".join(f"{_quoted(key)} = {{}}\n" for key in sorted(keys))
+    text = allowances.text or f"{INTRODUCTION}\nversion = {VERSION}\n"
+    if text and not text.endswith("\n"):
+        text += "\n"
+    table = _split(text)
+    for number, line in enumerate(table):
+        if _contract(line) == contract:
+            end = next(
+                (at for at in range(number + 1, len(table)) if table[at].lstrip().startswith("[")), len(table)
+            )
+            while not table[end - 1].strip():
+                end -= 1
+            return "".join([*table[:end], lines, *table[end:]])
+    return f"{text}\n[allow.{contract}]\n{lines}"
+
+
+def _quoted(key: str) -> str:
+    return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def rewrite(
+    allowances: Allowances, entries: Collection[Entry], renamed: Mapping[tuple[str, str], str] | None = None
+) -> str:
     """Return the file's text without the lines of these entries, and without tables that this leaves empty.
 
-    Every other line stays as it is: comments, reasons, order.
+    `renamed` gives new keys to entries, by contract and key. Everything else stays as it is: comments,
+    reasons, order.
     """
+    renamed = renamed or {}
+    keys = {
+        entry.line: (entry.key, renamed[entry.contract, entry.key])
+        for entry in allowances.entries
+        if (entry.contract, entry.key) in renamed
+    }
     gone = {entry.line for entry in entries}
     emptied = {entry.contract for entry in entries} - {
         entry.contract for entry in allowances.entries if entry.line not in gone
@@ -228,7 +282,8 @@ def remove_entries(allowances: Allowances, entries: Collection[Entry]) -> str:
             while kept and not kept[-1].strip():
                 kept.pop()
             continue
-        kept.append(line)
+        old, new = keys.get(number, ("", ""))
+        kept.append(line.replace(old, new, 1))
     return "".join(kept)
 
 

@@ -1,47 +1,60 @@
-"""Whether a package's `__init__.py` can be seen not to bind a name."""
+"""Whether a module can be seen not to bind a name."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from layerguard.blocks import Blocks
 from layerguard.code import Code, Unreadable, decode
 from layerguard.imports.statements import find_statements
 
-_DYNAMIC = re.compile(
+_UNSEEN = re.compile(
     r"(?<![\w.])(?:__getattr__|globals|vars|exec|setattr)(?!\w)|\.\s*__dict__(?!\w)|sys\s*\.\s*modules(?!\w)"
 )
-_WORD = re.compile(r"(?<![\w.])\w+")
+_DEFINITION = re.compile(r"(?:async[ \t\f]+)?(?:def|class)[ \t\f]+(\w+)")
+_IMPORT = re.compile(r"(?<!\w)(?:from(?!\w)[\w. \t\f]*)?import(?!\w)[ \t\f]*(?:\([^)]*\)|[^\n;]*)")
+_WORD_OR_BRACKET = re.compile(r"[(\[{]|[)\]}]|(?<![\w.])(\w+)[ \t\f]*(=(?!=))?")
+_GLOBAL = re.compile(r"(?<!\w)global[ \t\f]+([\w, \t\f]+)")
 
 
 def bound_names(data: bytes) -> frozenset[str] | None:
     """Return the names that a module may bind; None when that cannot be seen.
 
-    Every word of its code counts as bound, unless it stands behind a dot or is only the source of an import:
-    that is more than what is bound, so that only a sure no is a no. A star import, a module's `__getattr__`
-    and the ways to write into a namespace make it unseen.
+    Every word at module level counts, unless it stands behind a dot or names an argument of a call: that is
+    more than what is bound, so that only a sure no is a no. A star import, a module's `__getattr__` and the
+    ways to write into a namespace make it unseen.
     """
     try:
         code = Code(decode(data))
     except Unreadable:
         return None
-    if _DYNAMIC.search(code.masked):
+    if _UNSEEN.search(code.masked):
         return None
+    blocks = Blocks(code, ())
     names: set[str] = set()
-    masked = code.masked
     for statement in find_statements(code):
-        if statement.names is None:
-            names.add(statement.bound)
-        else:
-            names.update(name.bound for name in statement.names)
+        if statement.at_margin or not blocks.around(statement.offset).scope:
+            names.update([statement.bound] if statement.names is None else (n.bound for n in statement.names))
     if "*" in names:
         return None
-    for line in _without_imports(masked):
-        names.update(_WORD.findall(line))
+    for match in _GLOBAL.finditer(code.masked):
+        names.update(match[1].replace(",", " ").split())
+    for line in blocks.module_lines():
+        names.update(_words(_IMPORT.sub("", line)))
     return frozenset(names)
 
 
-_STATEMENT = re.compile(r"(?<!\w)(?:from[ \t\f]*[\w. \t\f]+)?import(?!\w)[ \t\f]*(?:\([^)]*\)|[^\n;]*)")
-
-
-def _without_imports(masked: str) -> list[str]:
-    return _STATEMENT.split(masked)
+def _words(line: str) -> Iterator[str]:
+    """Yield the words of a logical line that may be bound there; of a definition its name alone."""
+    definition = _DEFINITION.match(line)
+    if definition:
+        yield definition[1]
+        return
+    depth = 0
+    for match in _WORD_OR_BRACKET.finditer(line):
+        if match[1]:
+            if not (match[2] and depth):
+                yield match[1]
+        else:
+            depth += 1 if match[0] in "([{" else -1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -132,6 +132,21 @@ class Blocks:
                 return False
         end = starts[number + 1] if number + 1 < len(starts) else len(self._masked)
         return not self._masked[offset:end].partition(";")[0].strip(' \t\f\n"')
+
+    def module_lines(self) -> Iterator[str]:
+        """Yield the masked logical lines at module level: those in no function and no class."""
+        starts = self._lines.starts
+        for number, (start, parent) in enumerate(zip(starts, self._lines.parents, strict=True)):
+            if not self._body(parent).scope:
+                end = starts[number + 1] if number + 1 < len(starts) else len(self._masked)
+                yield self._masked[start:end]
+
+    def scopes(self) -> Iterator[str]:
+        """Yield the scope of each function and class of the file."""
+        for number, start in enumerate(self._lines.starts):
+            header = _HEADER.match(self._masked, start)
+            if header and header[1] in {"def", "class"}:
+                yield self._body(number).scope
 
     def line_start(self, offset: int) -> int:
         """Return the offset at which the logical line of `offset` begins."""

@@ -36,7 +36,9 @@ class Config(Struct, frozen=True):
     exclude: tuple[str, ...]
     """Gitignore patterns of what is not analysed."""
     contracts: tuple[Contract, ...]
-    """Every contract, in the order of the files and of the places in them; there is at least one."""
+    """Every contract, in the order of the files and of the places in them."""
+    contract_files: tuple[str, ...]
+    """Globs of the files that hold contracts, as they are written."""
     allowances: str
     """The allowance file."""
     allowances_named: bool
@@ -74,9 +76,21 @@ def find_root(start: Path) -> tuple[Path, str]:
 def load_config(start: Path) -> Config:
     """Read the configuration of the project that holds `start`, with all its contract files.
 
-    Raises UserError for every fault in it: the message names the file, the contract and the key.
+    Raises UserError for every fault in it (the message names the file, the contract and the key), and when
+    there is no contract at all.
     """
-    root, name = find_root(start)
+    config = read_config(*find_root(start))
+    if not config.contracts:
+        files = " or ".join(config.contract_files)
+        raise UserError(
+            f"{config.path}: no contract: neither this file nor {files} holds any.",
+            "Write a [[contract]] table with an 'id' and a 'kind'.",
+        )
+    return config
+
+
+def read_config(root: Path, name: str) -> Config:
+    """Read the configuration from the file `name` in the folder `root`; it may be without contracts."""
     values, text = read_toml(root / name, name)
     if name == SHARED_FILE:
         values = values["tool"]["layerguard"]
@@ -90,17 +104,13 @@ def load_config(start: Path) -> Config:
         _check_contract_file(values, path, settings, name)
         tables.append((path, text, values))
     contracts, places = _read_contracts(tables)
-    if not contracts:
-        raise UserError(
-            f"{name}: no contract: neither this file nor {' or '.join(settings.contracts)} holds any.",
-            "Write a [[contract]] table with an 'id' and a 'kind'.",
-        )
     return Config(
         root=root,
         path=name,
         source_roots=settings.source_roots,
         exclude=settings.exclude,
         contracts=contracts,
+        contract_files=settings.contracts,
         allowances=posixpath.normpath(settings.allowances),
         allowances_named="allowances" in tables[0][2],
         base=settings.base,

@@ -34,6 +34,9 @@ MAY_BE_EMPTY = frozenset(
 )
 """The lists that mean something with nothing in them; a contract with another empty list is about nothing."""
 
+LOADING = ("import", "dynamic")
+"""The ways to name a module that load it."""
+
 _ID = re.compile(r"[a-z0-9-]+")
 _TEXT_OF_TEMPLATE = re.compile(r"[\w.:-]*")
 _FIELD_OF_TEMPLATE = re.compile(r"0|[1-9][0-9]*|key")
@@ -88,6 +91,13 @@ def read_contract(values: Mapping[str, Any], path: str, number: int) -> Contract
             f"{where}: 'reach' cannot be '{contract.reach}' for a contract of kind '{kind}'; "
             f"it can be {quoted(contract.reaches)}."
         )
+    if contract.reach == "load":
+        for key, have, wanted in (("when", contract.when, ("load",)), ("via", contract.ways, LOADING)):
+            if not set(have) & set(wanted):
+                what = " or ".join(f"'{word}'" for word in wanted)
+                raise UserError(
+                    f"{where}: '{key}' leaves out {what}, but with reach = \"load\" nothing else counts."
+                )
     for key, value in options.items():
         _check_option(key, value, where)
     problems = getattr(contract, "problems", None)

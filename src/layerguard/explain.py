@@ -14,9 +14,10 @@ from layerguard.allowances import Entry
 from layerguard.config import load_config
 from layerguard.contracts import KINDS, Contract
 from layerguard.errors import UserError
+from layerguard.findings import Findings
 from layerguard.model import CODES
 from layerguard.reporters.base import count, plain
-from layerguard.run import Findings, examine
+from layerguard.run import examine
 from layerguard.tables import known, quoted, suggest
 
 _TEXTS = {
@@ -79,7 +80,7 @@ def explain(topic: str, root: Path | str = ".") -> str:
             return _kind(KINDS[topic])
         raise
     if topic in ids:
-        found = examine(root, contracts=[topic])
+        found = examine(root, contracts=[topic], compare=False)
         return "\n".join(_lines(found.contracts[0], found)) + "\n"
     if topic in KINDS:
         return _kind(KINDS[topic])

@@ -1,4 +1,4 @@
-"""Asks git: which files belong to the project. The only module that runs git.
+"""Asks git: which files belong to the project, and how it was before. The only module that runs git.
 
 Git is run in a fixed environment and never so that it would start a program which the repository names.
 """
@@ -9,6 +9,8 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from layerguard.errors import UserError
@@ -86,6 +88,177 @@ def list_files(root: Path) -> list[str] | None:
     return sorted(files)
 
 
+def find_commit(root: Path, revision: str) -> str | None:
+    """Return the full hash of the commit that a revision means, None where git knows no such commit.
+
+    Also None outside a checkout; raises UserError where there is one that git refuses to read.
+    """
+    if shutil.which("git") is None:
+        return None
+    done = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if done.returncode == 0:
+        return done.stdout.decode("ascii").strip()
+    checkout = _checkout(root)
+    if checkout and done.stderr.startswith(b"fatal: detected dubious ownership"):
+        raise _refusal(done.stderr, checkout)
+    return None
+
+
+def is_checkout(root: Path) -> bool:
+    """Tell whether `root` lies in the work tree of a git checkout, and git is there to be asked."""
+    return shutil.which("git") is not None and _run(root, "rev-parse", "--show-prefix").returncode == 0
+
+
+def is_shallow(root: Path) -> bool:
+    """Tell whether the checkout has only a part of its history."""
+    return _run(root, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+
+def find_merge_base(root: Path, one: str, other: str) -> str | None:
+    """Return the best common ancestor of two commits, of several the first by hash; None without any."""
+    done = _run(root, "merge-base", "--all", one, other)
+    return min(done.stdout.decode("ascii").split(), default=None)
+
+
+def find_parents(root: Path, commit: str) -> list[str]:
+    """Return the parents that a commit names, whether the checkout has them or not."""
+    head = _run(root, "cat-file", "commit", commit).stdout.partition(b"\n\n")[0]
+    return [line[7:].decode("ascii") for line in head.split(b"\n") if line.startswith(b"parent ")]
+
+
+def list_files_at(root: Path, commit: str) -> dict[str, str]:
+    """Return the files below `root` at a commit, as `list_files` has them, each with the name of its blob."""
+    entries = os.fsdecode(_run(root, "ls-tree", "-r", "-z", commit).stdout).split("\0")[:-1]
+    split = (entry.partition("\t") for entry in entries)  # "100644 blob <hash>\tpath"
+    return {path: fields.split()[2] for fields, _, path in split if fields.split()[1] == "blob"}
+
+
+def read_blobs(root: Path, blobs: Collection[str]) -> dict[str, bytes]:
+    """Return the bytes of blobs by name; raise UserError when one is missing, as in a partial clone."""
+    if not blobs:
+        return {}
+    # A partial clone may fetch what is missing, once.
+    done = _run(root, "cat-file", "--batch", stdin="\n".join(blobs).encode() + b"\n", lazy=True)
+    found: dict[str, bytes] = {}
+    rest = done.stdout
+    while rest:
+        header, _, rest = rest.partition(b"\n")
+        name, kind, *size = header.decode("ascii").split()
+        if kind == "missing" or not size:
+            raise UserError(
+                f"git does not have the file '{name}' of an earlier commit.", "Run: git fetch --refetch"
+            )
+        found[name] = rest[: int(size[0])]
+        rest = rest[int(size[0]) + 1 :]
+    return found
+
+
+def find_renames(root: Path, commit: str) -> list[tuple[str, str]]:
+    """Return the files below `root` that were renamed since a commit, old and new path, sorted.
+
+    The work tree is what counts, with files that are not tracked yet. Only pairs are given: one old path
+    that is gone, one new path that was not there.
+    """
+    # A second index can name the files that are not tracked yet, without touching the real one.
+    with tempfile.TemporaryDirectory(prefix="layerguard-") as folder:
+        index = f"{folder}/index"
+        done = _run(root, "rev-parse", "--git-path", "index")
+        real = os.path.join(root, os.fsdecode(done.stdout).strip())  # noqa: PTH118 - it may be absolute
+        if os.path.exists(real):  # noqa: PTH110
+            shutil.copyfile(real, index)
+        others = _run(root, "ls-files", "-z", "--others", "--exclude-standard", index=index).stdout
+        if others:
+            paths = b"\0".join(path for path in others.split(b"\0") if path and not path.endswith(b"/"))
+            _run(
+                root,
+                "add",
+                "--intent-to-add",
+                "--pathspec-from-file=-",
+                "--pathspec-file-nul",
+                stdin=paths,
+                index=index,
+            )
+        options = ("--find-renames", "-l4000", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+        done = _run(
+            root,
+            "diff",
+            "--name-status",
+            "-z",
+            "--diff-filter=R",
+            "--relative",
+            *options,
+            commit,
+            index=index,
+        )
+    parts = os.fsdecode(done.stdout).split("\0")[:-1]
+    return sorted(zip(parts[1::3], parts[2::3], strict=False))
+
+
+def list_stages(root: Path, path: str) -> dict[int, str]:
+    """Return the blobs of a file that is in a merge conflict: 1 the common ancestor's, 2 ours, 3 theirs."""
+    done = _run(root, "--literal-pathspecs", "ls-files", "--unmerged", "-z", "--", path)
+    entries = (entry.partition(b"\t")[0].split() for entry in done.stdout.split(b"\0")[:-1])
+    return {int(stage): blob.decode("ascii") for _mode, blob, stage in entries}
+
+
+def list_versions(root: Path, path: str, last: int) -> list[tuple[str, int, str]]:
+    """Return the last commits that changed a file, newest first: commit, time (in s), blob ("" when deleted).
+
+    Of a merge only the first parent counts: the branch that was merged shows as one change.
+    """
+    options = (
+        "--raw",
+        "--no-abbrev",
+        "--root",
+        "--no-renames",
+        "--no-follow",
+        "--no-color",
+        "--no-show-signature",
+    )
+    parents = ("--first-parent", "-m", f"--max-count={last}", "--format=%H %ct", "HEAD", "--", path)
+    done = _run(root, "--literal-pathspecs", "log", "-z", *options, *parents)
+    parts = done.stdout.decode("ascii", "replace").split(
+        "\0"
+    )  # "commit time", "\n:mode mode blob blob A", path
+    found = []
+    for head, change in zip(parts[0::3], parts[1::3], strict=False):
+        commit, seconds = head.split()
+        blob = change.split()[3]
+        found.append((commit, int(seconds), blob.strip("0") and blob))
+    return found
+
+
+def list_lines(root: Path, path: str) -> list[tuple[str, int, bytes]]:
+    """Return the lines of a file at `HEAD`, each with the commit that wrote it and its time (in s).
+
+    Empty when there is no such file, or no commit yet.
+    """
+    options = ("--porcelain", "--no-textconv", "HEAD", "--", path)
+    done = _run(root, "-c", "blame.ignoreRevsFile=", "blame", *options)
+    times: dict[str, int] = {}
+    found = []
+    commit = ""
+    for line in done.stdout.split(b"\n"):
+        if line.startswith(b"\t"):
+            found.append((commit, times[commit], line[1:]))
+        elif re.match(rb"[0-9a-f]{40,64} [0-9]", line):
+            commit = line.split()[0].decode("ascii")
+        elif line.startswith(b"committer-time "):
+            times[commit] = int(line.split()[1])
+    return found
+
+
+def find_top(root: Path) -> tuple[str, str]:
+    """Return the top folder of the checkout that holds `root`, and the way from there ("" or "a/b/").
+
+    Outside a checkout that is `root` itself.
+    """
+    if not is_checkout(root):
+        return str(root), ""
+    top, way = (_run(root, "rev-parse", f"--show-{what}").stdout for what in ("toplevel", "prefix"))
+    return os.fsdecode(top.removesuffix(b"\n")), os.fsdecode(way.removesuffix(b"\n"))
+
+
 def _unreadable(root: Path, stderr: bytes) -> list[str]:
     """Return the folders that git could not list; it warns of them by their path from the checkout's top."""
     checkout = _checkout(root)
@@ -101,7 +274,9 @@ def _list_nested(root: Path, folder: str) -> list[str]:
     return [f"{folder}/"] if found is None else [f"{folder}/{path}" for path in found]
 
 
-def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _run(
+    root: Path, *arguments: str, stdin: bytes = b"", index: str = "", lazy: bool = False
+) -> subprocess.CompletedProcess[bytes]:
     environment = {name: value for name, value in os.environ.items() if name not in _LOCAL}
     environment |= {
         "LC_ALL": "C",
@@ -110,9 +285,13 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         "GIT_NO_LAZY_FETCH": "1",
     }
     environment.pop("LANGUAGE", None)
+    if lazy:
+        del environment["GIT_NO_LAZY_FETCH"]
+    if index:
+        environment["GIT_INDEX_FILE"] = index
     command = ("git", *_OPTIONS, *arguments)
     return subprocess.run(  # noqa: S603 (the arguments are fixed)
-        command, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        command, cwd=root, env=environment, input=stdin, capture_output=True, check=False
     )
 
 

@@ -90,13 +90,18 @@ class Module(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One link of a chain. With `as_parent`, `imported` is loaded as the parent of what is named there."""
+    """One link of a chain.
+
+    With `as_parent`, `imported` is loaded as a parent package of `named`: of what the import there names,
+    or of the importer itself, whose own parents run before it.
+    """
 
     importer: str
     imported: str
     path: str
     line: int
     as_parent: bool = False
+    named: str = ""
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -167,7 +172,8 @@ class Report(msgspec.Struct, frozen=True):
 
     `violations` are sorted (`Violation.order`); allowed ones are among them only when they
     were asked for. `base` is the revision that the allowance file was compared with, and
-    `allowed_before` the number of its allowances there; empty and None where nothing was compared.
+    `allowed_before` the number of its allowances there; empty and None where nothing was compared. `weakened`
+    tells of contracts that promise less than at the base.
     """
 
     summary: Summary
@@ -176,6 +182,7 @@ class Report(msgspec.Struct, frozen=True):
     base: str = ""
     allowed_before: int | None = None
     notes: tuple[str, ...] = ()
+    weakened: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:

@@ -64,8 +64,14 @@ def read_imports(
         if progress:
             progress(number, len(tree.sources))
     if "dynamic" in via:
-        imports += _registered(tree, registries, resolver)
+        rows = list(_registered(tree, registries, resolver))
+        places = {_start(row) for row in rows}
+        imports = [each for each in imports if each.via != "string" or _start(each) not in places] + rows
     return Reading(tuple(imports), tuple(problems), frozenset(unread))
+
+
+def _start(found: Import) -> tuple[str, int, int]:
+    return (found.location.path, found.location.line, found.location.column)
 
 
 def _findings(source: Source, via: Collection[str]) -> Findings | Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from msgspec.structs import replace
@@ -9,6 +10,12 @@ from msgspec.structs import replace
 from layerguard.imports.base import Span, WrittenImport
 from layerguard.model import Import, Location, Module, Name
 from layerguard.sources import Problem, Source
+
+_FILE = re.compile(
+    r"(?:.*\.)?(?:cfg|conf|css|csv|db|gz|html|ini|j2|js|json|lock|log|md|pdf|png|pyi?|rst|sh|sql|sqlite|svg|toml"
+    r"|txt|xml|ya?ml|zip)"
+)
+"""The suffix of a file, of which a name in a module, where a string alone says it, is hardly one."""
 
 
 class Resolver:
@@ -57,38 +64,45 @@ class Resolver:
         if found.names is None:
             yield self._import(source, found, module, place, ())
             return
-        names = []
+        names: dict[str, Name] = {}
+        modules: set[str] = set()
         for name in found.names:
             location = _location(source.path, name.span)
             submodule = f"{module}.{name.name}"
+            if submodule in modules:
+                continue
             if submodule in self._modules:
+                modules.add(submodule)
                 yield self._import(source, found, submodule, location, ())
             else:
-                names.append(Name(name.name, location))
+                names.setdefault(name.name, Name(name.name, location))
         if names or not found.names:
-            yield self._import(source, found, module, place, tuple(names))
+            yield self._import(source, found, module, place, tuple(names.values()))
 
     def _string(self, source: Source, found: WrittenImport) -> Iterator[Import]:
         """Yield what a string names, if it can be the name of a module or of something in one."""
         place = _location(source.path, found.span)
-        top = found.module.partition(".")[0]
+        # A test may patch what it imports as its sibling.
+        written = (self._absolute(source, found) if found.sure else None) or found.module
+        top, _, inside = written.partition(".")
         if top not in self._top:
             if top in self._outside:
-                yield self._import(source, found, found.module, place, ())
+                item = self._import(source, found, written, place, ())
+                yield replace(item, unknown=not found.sure and _is_file(inside))
             return
         if found.open:
-            known = self._modules.get(found.module)
+            known = self._modules.get(written)
             if known is None or known.is_package:
-                item = self._import(source, found, found.module, place, ())
+                item = self._import(source, found, written, place, ())
                 yield replace(item, unknown=known is None)
             return
-        module, rest = self._longest(found.module)
+        module, rest = self._longest(written)
         names = tuple(Name(name.name, place) for name in found.names or ())
         item = self._import(source, found, module, place, (Name(rest, place),) if rest else names)
         first = rest.partition(".")[0]
-        # A class or the target of a patch may be made in ways that nobody sees; a file is no name.
-        likely = found.sure or first[:1].isupper()
-        yield replace(item, unknown=bool(first) and not likely and not self._binds(module, first))
+        # A class or the target of a patch may be made in ways that nobody sees.
+        likely = not first or found.sure or first[:1].isupper()
+        yield replace(item, unknown=not likely and (_is_file(rest) or not self._may_bind(module, first)))
 
     def _import(
         self, source: Source, found: WrittenImport, module: str, place: Location, names: tuple[Name, ...]
@@ -118,6 +132,10 @@ class Resolver:
         known = self._modules.get(name)
         return known.is_package if known else name.partition(".")[0] not in self._top
 
+    def _may_bind(self, module: str, name: str) -> bool:
+        # A folder without `__init__.py` holds modules and nothing else.
+        return self._modules[module].has_file and self._binds(module, name)
+
     def _longest(self, name: str) -> tuple[str, str]:
         """Split a name into the longest module of the project that it begins with, and the rest.
 
@@ -127,6 +145,11 @@ class Resolver:
         while module and module not in self._modules:
             module = module.rpartition(".")[0]
         return (module, name[len(module) + 1 :]) if module else (name, "")
+
+
+def _is_file(rest: str) -> bool:
+    """Tell whether a dotted text that is no module is rather the name of a file, such as `app.json`."""
+    return _FILE.fullmatch(rest) is not None
 
 
 def _location(path: str, span: Span) -> Location:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.circles import Edge, breakers, in_circles, shortest_path
 from layerguard.contracts.base import Contract, allowance_key, empty_packages
-from layerguard.graph import Graph, parents
+from layerguard.graph import Graph, parents, within
 from layerguard.model import Import, Violation
 from layerguard.patterns import Patterns
+from layerguard.seeds import Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,14 +58,42 @@ class Acyclic(Contract, frozen=True, kw_only=True):
     def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:
         """Yield imports that close circles: few that break every one, and the tolerated ones."""
         members = frozenset(Patterns(self.packages).members(graph.modules))
+        for _, edges in sorted(self._edges(graph, members).items()):
+            yield from self._circles(edges, tolerated)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield in each package an import that turns one round which is there, or two that close a circle."""
+        patterns = Patterns(self.packages)
+        members = patterns.members(ground.graph.modules)
+        for text in self.packages:
+            packages = [each for each in members if each in Patterns([text])]
+            edges = self._edges(ground.graph, frozenset(packages))
+            seeds = (seed for _, each in sorted(edges.items()) for seed in self._reversed(ground, each))
+            # New modules need no import that is there already.
+            new = (
+                Seed(ground.fresh(each), Target(f"{ground.fresh(each)}_too"), back=True) for each in packages
+            )
+            found = next((seed for seed in (*seeds, *new) if self.heeds(seed.importer)), None)
+            if found:
+                yield found
+
+    def _reversed(self, ground: Ground, edges: Edges) -> Iterator[Seed]:
+        groups = in_circles(edges)
+        for importer, imported in sorted(edges):
+            inside = [name for name in ground.sources if within(name, imported) and self.heeds(name)]
+            if inside and groups.get(importer, -1) != groups.get(imported, -2):
+                yield Seed(inside[0], Target(importer))
+                return
+
+    def _edges(self, graph: Graph, members: frozenset[str]) -> dict[str, Edges]:
+        """Return the imports between the children of each package that is covered."""
         by_package: dict[str, Edges] = {}
         for found in self.looked_at(graph):
             edge = _edge(found)
             package = edge[0].rpartition(".")[0]
             if edge[0] and self._covers(members, package):
                 by_package.setdefault(package, {}).setdefault(edge, []).append(found)
-        for _, edges in sorted(by_package.items()):
-            yield from self._circles(edges, tolerated)
+        return by_package
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield a depth that looks at nothing."""

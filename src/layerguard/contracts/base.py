@@ -9,6 +9,7 @@ import msgspec
 
 from layerguard.model import Import, Location, Reach, Severity, Step, Via, Violation, When
 from layerguard.patterns import Importers, Patterns
+from layerguard.seeds import PLANTED, Ground, Plant, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,6 +47,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     exclude_importers: tuple[str, ...] = ()
     allow_empty: bool = False
     frozen: bool = False
+    plant: tuple[Plant, ...] = ()
 
     def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:
         """Yield every violation, in any order.
@@ -63,6 +65,15 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Yield the patterns that match nothing though they should (LG301), as they are written."""
         yield from empty_importers(graph, self.exclude_importers)
 
+    def plants(self, ground: Ground) -> Iterator[Seed]:  # noqa: ARG002 - for the kinds
+        """Yield imports that must break the contract, the most telling first; nothing where none can."""
+        yield from ()
+
+    def heeds(self, importer: str) -> bool:
+        """Tell whether what is planted in a module counts, at module level and in a function."""
+        excluded = _importers(self.exclude_importers)
+        return not (excluded.match(importer, "") or excluded.match(importer, PLANTED))
+
     @property
     def ways(self) -> tuple[Via, ...]:
         """The ways to name a module that count for the contract."""
@@ -77,6 +88,11 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def mentioned(self) -> set[str]:
         """The modules of which mentions in text are looked for."""
         return set()
+
+    @property
+    def moves(self) -> dict[str, str]:
+        """The new names of modules, by the old ones, as far as the contract tells them."""
+        return {}
 
     @property
     def judges_alone(self) -> bool:

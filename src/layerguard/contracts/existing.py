@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.contracts.base import Contract, empty_packages
 from layerguard.patterns import Patterns
+from layerguard.seeds import PLANTED, Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,8 +62,7 @@ class Existing(Contract, frozen=True, kw_only=True):
                 if found.imported in packages:
                     yield self._absent(found)
                 continue
-            module = graph.modules[found.imported]
-            if not (module.is_package and module.has_file):
+            if not _is_seen(graph, found.imported):
                 continue
             for name in found.names:
                 target = f"{found.imported}.{name.name}"
@@ -70,6 +70,19 @@ class Existing(Contract, frozen=True, kw_only=True):
                 counts = not special and target in packages and target not in generated
                 if counts and not graph.binds(found.imported, name.name):
                     yield self._absent(found, target, name.location)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield for each pattern the import of a module that is not there."""
+        packages, generated = Patterns(self.packages), Patterns(self.generated)
+        home = ground.first(self.heeds)
+        for text in self.packages:
+            if text.startswith("!") or not home:
+                continue
+            for package in ground.graph.modules:
+                goal = ground.fresh(package)
+                if package in Patterns([text]) and goal in packages and goal not in generated:
+                    yield Seed(home, Target(goal, by_parent=_can_miss(ground.graph, package, PLANTED)))
+                    break
 
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the packages' patterns that match no module; a generated module need not exist."""
@@ -79,3 +92,13 @@ class Existing(Contract, frozen=True, kw_only=True):
     def _absent(self, found: Import, target: str = "", location: Location | None = None) -> Violation:
         message = f"{found.importer} imports {target or found.imported}, which does not exist"
         return self.violation(found, imported=target, location=location, message=message)
+
+
+def _is_seen(graph: Graph, module: str) -> bool:
+    """Tell whether what a module binds can be seen in its `__init__.py`."""
+    return graph.modules[module].is_package and graph.modules[module].has_file
+
+
+def _can_miss(graph: Graph, package: str, name: str) -> bool:
+    """Tell whether a package can be seen not to bind a name."""
+    return _is_seen(graph, package) and not graph.binds(package, name)

@@ -9,6 +9,7 @@ from layerguard.contracts.base import Contract, empty_packages, empty_targets
 from layerguard.graph import Graph, within
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
+from layerguard.seeds import Ground, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,6 +74,31 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         else:
             arrivals = self._chains(graph, imports, found, sources, targets)
         yield from map(self.arrived, arrivals)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield imports by each source of some target, and of each target by some source."""
+        sources = Patterns(self.sources, as_packages=self.as_packages)
+        targets = Patterns(self.targets, as_packages=self.as_packages)
+
+        def forbidden(importer: str, imported: str) -> bool:
+            return not _is_own(importer, imported, str(sources.find(importer)), str(targets.find(imported)))
+
+        importers = []
+        for text in self.sources:
+            if not text.startswith("!"):
+                outside = ground.importer(
+                    text, sources, lambda name: self.heeds(name) and name not in targets
+                )
+                importers.append(outside or ground.importer(text, sources, self.heeds))
+        goals = list(ground.targets(targets))
+        pairs = [
+            (each, goal) for each in filter(None, importers) for goal in goals if forbidden(each, goal.whole)
+        ]
+        seen: set[str] = set()
+        for importer, goal in pairs:
+            if not {importer, goal.whole} <= seen:
+                seen |= {importer, goal.whole}
+                yield Seed(importer, goal)
 
     @property
     def targeted(self) -> set[str]:
@@ -151,12 +177,15 @@ def _arrivals(entering: list[Found], searches: list[tuple[Reached, set[str], str
 def _direct(found: Iterable[Found], sources: Patterns) -> Iterator[Arrival]:
     for each, hit in found:
         source, target = sources.find(each.importer), hit.unit
-        own = source is not None and (
-            (within(target, source) and within(each.importer, target))
-            or (within(source, target) and within(hit.imported, source))
-        )
-        if source is not None and not own:
+        if source is not None and not _is_own(each.importer, hit.imported, source, target):
             yield Arrival(each, hit.imported, hit.location)
+
+
+def _is_own(importer: str, imported: str, source: str, target: str) -> bool:
+    """Tell whether an import stays in what a source and a target share."""
+    return (within(target, source) and within(importer, target)) or (
+        within(source, target) and within(imported, source)
+    )
 
 
 def _leads_back(web: Web, place: set[str], importers: set[str]) -> bool:

@@ -9,9 +9,12 @@ from layerguard.contracts.base import Contract, empty_packages
 from layerguard.graph import Graph, parents, within
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
+from layerguard.seeds import Ground, Seed, Target, fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_FEW = 10
 
 
 class Independence(Contract, frozen=True, kw_only=True):
@@ -56,13 +59,15 @@ class Independence(Contract, frozen=True, kw_only=True):
 
     def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:  # noqa: ARG002
         """Yield every import that enters a member from another, and those of the members' container."""
-        numbers = {name: n for n, name in enumerate(Patterns(self.modules).members(graph.modules))}
+        patterns = Patterns(self.modules)
+        numbers = {name: n for n, name in enumerate(patterns.members(graph.modules))}
         imports = self.looked_at(graph)
         units: dict[str, int | None] = {}
 
         def unit_of(name: str) -> int | None:
             if name not in units:
-                packages = (name, *reversed(parents(name)))
+                # What a `!` takes away is no part of the member that it lies in.
+                packages = (name, *reversed(parents(name))) if name in patterns else ()
                 units[name] = next((numbers[each] for each in packages if each in numbers), None)
             return units[name]
 
@@ -73,6 +78,36 @@ class Independence(Contract, frozen=True, kw_only=True):
         if not self.allow_container:
             rest = [found for found in imports if id(found) not in told]
             yield from self._containers(rest, numbers)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield imports of a member by another one, by a new one, and of the members' container."""
+        patterns = Patterns(self.modules)
+        members = patterns.members(ground.graph.modules)
+        homes: dict[str, str] = {}
+        for member in members:
+            text = next(text for text in self.modules if member in Patterns([text]))
+            apart = [each for each in members if within(each, member) and each != member]
+            home = ground.importer(
+                text,
+                patterns,
+                lambda name, own=member, apart=apart: (  # type: ignore[misc]
+                    within(name, own) and self.heeds(name) and not any(within(name, each) for each in apart)
+                ),
+            )
+            if home:
+                homes[member] = home
+        pairs = [(home, other) for one, home in homes.items() for other in _strangers(one, members)[:1]]
+        yield from (Seed(home, Target(other)) for home, other in pairs[:_FEW])
+        for text in self.modules:
+            new = fitting(text)
+            if "*" in text and new in patterns and new not in members and self.heeds(new):
+                yield from (Seed(new, Target(other)) for other in _strangers(new, members)[:1])
+        for member, home in homes.items():
+            container = member.rpartition(".")[0]
+            beside = [each for each in _strangers(member, members) if each.rpartition(".")[0] == container]
+            if container and beside and container not in patterns and not self.allow_container:
+                yield Seed(home, Target(container), content=False)
+                break
 
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the members' patterns that match no module."""
@@ -91,6 +126,11 @@ class Independence(Contract, frozen=True, kw_only=True):
             others = [each for each in held if each not in own]
             if own and others and not within(found.imported, own[-1]):
                 yield self.violation(found)
+
+
+def _strangers(member: str, members: list[str]) -> list[str]:
+    """Return the members that neither hold a member nor lie in it."""
+    return [each for each in members if not within(each, member) and not within(member, each)]
 
 
 def _banned(numbers: dict[str, int]) -> list[int]:

@@ -11,9 +11,12 @@ from layerguard.contracts.base import Contract, empty_packages
 from layerguard.graph import Graph, within
 from layerguard.model import Reach, Violation
 from layerguard.patterns import Patterns
+from layerguard.seeds import Ground, Seed, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_FEW = 3
 
 
 class Element(msgspec.Struct, frozen=True):
@@ -85,6 +88,22 @@ class Layers(Contract, frozen=True, kw_only=True):
                     yield self.arrived(arrival)
             if self.exhaustive and container:
                 yield from self._strays(graph, container, units)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield for each layer an import of the nearest one that it must not import, and of the farthest."""
+        elements = _elements(self.layers)
+        banned = _banned(elements)
+        for container in self._containers(ground.graph)[:_FEW]:
+            units = Units(elements, container)
+            homes, goals = _homes(ground.sources, units, self.heeds), _homes(ground.graph.modules, units)
+            for number, goal in goals.items():
+                new = ground.fresh(goal)
+                if number not in homes and units.find(new) == number and self.heeds(new):
+                    homes[number] = new
+            for number, home in sorted(homes.items(), reverse=True):
+                above = [goal for other, goal in sorted(goals.items()) if banned[other] >> number & 1]
+                for goal in dict.fromkeys((*above[-1:], *above[:1])):
+                    yield Seed(home, Target(goal))
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield mixed siblings, empty and repeated layers, and options that need others."""
@@ -172,6 +191,16 @@ class Units:
                     best = (len(package), number)
             self._found[name] = None if best is None else best[1]
         return self._found[name]
+
+
+def _homes(names: Iterable[str], units: Units, wanted: Callable[[str], bool] | None = None) -> dict[int, str]:
+    """Return for each element the first of the names that belongs to it."""
+    found: dict[int, str] = {}
+    for name in names:
+        number = units.find(name)
+        if number is not None and number not in found and (wanted is None or wanted(name)):
+            found[number] = name
+    return found
 
 
 def _elements(layers: Sequence[str]) -> list[Element]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from layerguard.contracts.base import Contract, empty_packages
 from layerguard.graph import Graph, within
 from layerguard.patterns import Patterns
+from layerguard.seeds import PLANTED, Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +62,37 @@ class Private(Contract, frozen=True, kw_only=True):
                     yield self.violation(found)
                     break
 
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield in each package the import of a private module from outside its parent."""
+        packages = Patterns(self.packages)
+        for text in self.packages:
+            if text.startswith("!"):
+                continue
+            meant = [name for name in ground.graph.modules if name in packages and name in Patterns([text])]
+            hidden = (Target(name) for name in meant if "." in name and _is_private(name.rpartition(".")[2]))
+            made_up = (Target(f"{name}._{PLANTED}", by_parent=False) for name in meant)
+            goal = next((each for each in (*hidden, *made_up) if each.module in packages), None)
+            if goal:
+                private = _first_private(goal.module)
+                home = ground.first(
+                    lambda name, parent=private.rpartition(".")[0]: (  # type: ignore[misc]
+                        not within(name, parent) and self.heeds(name)
+                    )
+                )
+                if home:
+                    yield Seed(home, goal)
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the packages' patterns that match no module."""
         yield from empty_packages(graph, self.packages)
         yield from super().empty_patterns(graph)
+
+
+def _first_private(name: str) -> str:
+    """Return the highest private module that a private module lies in."""
+    parts = name.split(".")
+    level = next(level for level, part in enumerate(parts) if level and _is_private(part))
+    return ".".join(parts[: level + 1])
 
 
 def _is_private(part: str) -> bool:

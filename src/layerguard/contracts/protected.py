@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from layerguard.chains import hits
+from layerguard.chains import hits, step_of
 from layerguard.contracts.base import Contract, empty_targets
 from layerguard.graph import Graph, within
 from layerguard.model import Reach, Via, Violation
 from layerguard.patterns import Importers, Patterns
+from layerguard.seeds import PLANTED, Ground, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,25 @@ class Protected(Contract, frozen=True, kw_only=True):
             for hit in hits(found, protected, graph.modules, self.reach):
                 if hit.imported not in seen and not within(found.importer, hit.unit):
                     seen.add(hit.imported)
-                    yield self.violation(found, imported=hit.imported, location=hit.location)
+                    step = step_of(found, hit.loaded, hit.location, hit.imported)
+                    chain = (step,) if step.as_parent else ()
+                    yield self.violation(found, imported=hit.imported, location=hit.location, chain=chain)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield imports by another than the importers, and by those of them that are only a scope."""
+        protected = Patterns(self.modules)
+        importers = Importers(self.importers)
+        scoped = Patterns(text.partition(":")[0] for text in self.importers if ":" in text)
+        for goal in ground.targets(protected):
+            unit = str(protected.find(goal.whole))
+
+            def is_outside(name: str, unit: str = unit) -> bool:
+                allowed = importers.match(name, "") or importers.match(name, PLANTED)
+                return not allowed and not within(name, unit) and self.heeds(name)
+
+            homes = [ground.first(is_outside)]
+            homes += [name for name in ground.sources if name in scoped and is_outside(name)][:1]
+            yield from (Seed(home, goal) for home in dict.fromkeys(filter(None, homes)))
 
     @property
     def targeted(self) -> set[str]:

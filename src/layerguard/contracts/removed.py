@@ -11,6 +11,7 @@ from pathspec import GitIgnoreSpec
 from layerguard.contracts.base import Contract
 from layerguard.graph import Graph, parents
 from layerguard.model import Import, Location, Via, Violation
+from layerguard.seeds import Ground, Seed, Target
 
 _LOGS = frozenset({"changelog", "change_log", "changes", "history", "news", "newsfragments", "releases"})
 _LOG_SUFFIXES = frozenset({"", ".adoc", ".html", ".md", ".rst", ".txt"})
@@ -79,15 +80,24 @@ class Removed(Contract, frozen=True, kw_only=True):
         for found in self.looked_at(graph):
             if found.via == "text" and not _counts(found.importer, texts):
                 continue
-            old = self._old(found.imported)
-            if old:
-                yield self._named(found, old, found.imported, found.location)
-                continue
-            for name in found.names:
-                target = f"{found.imported}.{name.name}"
-                old = self._old(target) if name.name != "*" else ""
-                if old:
-                    yield self._named(found, old, target, name.location)
+            covering = self.covering(found.imported)
+            named = [(f"{found.imported}.{name.name}", name) for name in found.names if name.name != "*"]
+            own = [(target, name) for target, name in named if self.covering(target) != covering]
+            for target, name in own:
+                yield self._named(found, self.covering(target), target, name.location)
+            if covering and (len(own) < len(named) or not named):
+                yield self._named(found, covering, found.imported, found.location)
+
+    def plants(self, ground: Ground) -> Iterator[Seed]:
+        """Yield imports of the old modules, and a mention of each in a text file."""
+        home = ground.first(self.heeds)
+        texts = None if self.text is None else GitIgnoreSpec.from_lines(self.text)
+        page = next((path for path in ground.texts if _counts(path, texts) and self.heeds(path)), "")
+        for old in self.modules:
+            if home:
+                yield Seed(home, Target(old), prose=texts is None)
+            if page:
+                yield Seed(page, Target(old), in_text=True)
 
     @property
     def targeted(self) -> set[str]:
@@ -99,20 +109,30 @@ class Removed(Contract, frozen=True, kw_only=True):
         """The old modules."""
         return set(self.modules)
 
+    @property
+    def moves(self) -> dict[str, str]:
+        """The table of old and new names."""
+        return self.modules
+
+    def covering(self, name: str) -> str:
+        """Return the most specific old name that covers a name, or nothing."""
+        return next((each for each in (name, *reversed(parents(name))) if each in self.modules), "")
+
+    def moved(self, name: str) -> str:
+        """Return the new name of what an old name covers, with the same tail; empty where it has none."""
+        old = self.covering(name)
+        return f"{self.modules[old]}{name[len(old) :]}" if old and self.modules[old] else ""
+
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield old names with wildcards: which of them a new name belongs to could not be told."""
         for old in self.modules:
             if not all(part.isidentifier() for part in old.split(".")):
                 yield "modules", f"'{old}' is not the dotted name of a module"
 
-    def _old(self, name: str) -> str:
-        """Return the most specific old name that covers a name, or nothing."""
-        return next((each for each in (name, *reversed(parents(name))) if each in self.modules), "")
-
     def _named(self, found: Import, old: str, target: str, location: Location) -> Violation:
         verb = "names" if found.via in {"string", "text"} else "imports"
-        new = self.modules[old]
-        now = f"now {new}{target[len(old) :]}" if new else "which was removed"
+        new = self.moved(target)
+        now = f"now {new}" if new else "which was removed"
         message = f"{found.importer} {verb} {target}, {now}"
         return self.violation(found, imported=target, location=location, message=message)
 

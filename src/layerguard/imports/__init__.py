@@ -29,6 +29,11 @@ def find_imports(data: bytes, via: Collection[str]) -> Findings:
         text = decode(data)
     except Unreadable as error:
         return Findings(fault=Fault(error.line, error.column, error.reason))
+    return find_in_text(text, via)
+
+
+def find_in_text(text: str, via: Collection[str]) -> Findings:
+    """Find the same in the text of a Python file, whose lines end with LF."""
     fault = find_fault(text)
     if fault:
         return Findings(fault=fault)

@@ -45,6 +45,8 @@ def find_dynamic(page: Page) -> Iterator[WrittenImport]:
         return
     functions = _functions(page)
     for match in _calls(tuple(sorted(functions))).finditer(code.masked):
+        if _is_attribute(code.masked, match.start()):
+            continue
         function = functions["".join(match[1].split())]
         arguments = _arguments(code.masked, match.end(), _PARAMETERS[function])
         found = _load(page, function, arguments)
@@ -86,6 +88,11 @@ def _calls(names: tuple[str, ...]) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
     alternatives = "|".join(re.escape(name).replace(r"\.", r"\s*\.\s*") for name in longest_first)
     return re.compile(rf"(?<![\w.])({alternatives})\s*\(")
+
+
+def _is_attribute(masked: str, at: int) -> bool:
+    """Tell whether a name stands behind a dot and blanks: `x . import_module(…)` is another's function."""
+    return masked[masked.rfind("\n", 0, at) + 1 : at].rstrip(" \t\f").endswith(".")
 
 
 def _arguments(masked: str, start: int, parameters: tuple[str, ...]) -> dict[str, Span2]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from layerguard.code import Code, decode
-from layerguard.imports.base import Span, WrittenImport
+from layerguard.imports.base import Span, WrittenImport, WrittenName
 
 _ASSIGNED = re.compile(r"^(\w+)[ \t]*(?::[^=\n]*(?:\n[^=\n]*)*?)?=(?!=)", re.MULTILINE)
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -39,8 +39,11 @@ def find_rows(data: bytes, name: str, template: str) -> Iterator[WrittenImport]:
     if isinstance(node, ast.Call) and node.args:  # MappingProxyType({...}), OrderedDict([...])
         node = node.args[0]
     for key, value in _rows(node, name):
-        texts = [value] if isinstance(value, ast.Constant) else value.elts
-        texts = [text for text in texts if _is_text(text)]
+        texts = [
+            text
+            for text in (value.elts if isinstance(value, ast.Tuple | ast.List) else [value])
+            if _is_text(text)
+        ]
         by_field = {str(number): text for number, text in enumerate(texts)}
         if key is not None and _is_text(key):
             by_field["key"] = key
@@ -57,7 +60,9 @@ def find_rows(data: bytes, name: str, template: str) -> Iterator[WrittenImport]:
         at = start + _offset(code, start, first)
         token = code.strings[at]
         span = Span(*code.place(token.start), *code.place(token.end))
-        yield WrittenImport(module, span, "dynamic", "deferred")
+        module, _, attribute = module.partition(":")
+        names = (WrittenName(attribute, attribute, span),) if attribute else None
+        yield WrittenImport(module, span, "dynamic", "deferred", names=names)
 
 
 def _expression(code: Code, start: int) -> ast.expr:
@@ -77,17 +82,12 @@ def _expression(code: Code, start: int) -> ast.expr:
     raise NoTable("has a table there that cannot be read", [])
 
 
-def _rows(node: ast.expr, name: str) -> Iterator[tuple[ast.expr | None, ast.Tuple | ast.List | ast.Constant]]:
-    pairs: list[tuple[ast.expr | None, ast.expr]]
+def _rows(node: ast.expr, name: str) -> list[tuple[ast.expr | None, ast.expr]]:
     if isinstance(node, ast.Dict):
-        pairs = list(zip(node.keys, node.values, strict=True))
-    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
-        pairs = [(None, value) for value in node.elts]
-    else:
-        raise NoTable(f"has a '{name}' that is no literal dict, list or tuple", [])
-    for key, value in pairs:
-        if isinstance(value, ast.Tuple | ast.List) or (isinstance(value, ast.Constant) and _is_text(value)):
-            yield key, value
+        return list(zip(node.keys, node.values, strict=True))
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [(None, value) for value in node.elts]
+    raise NoTable(f"has a '{name}' that is no literal dict, list or tuple", [])
 
 
 def _is_text(node: ast.expr) -> bool:

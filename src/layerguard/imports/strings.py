@@ -9,16 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from layerguard.code import StringToken
+from layerguard.code import Code, StringToken
 from layerguard.imports.base import Page, WrittenImport, WrittenName
 
 _POSSIBLE = re.compile(r"[\"'](?:\\\n)?(?:[^\W\d]\w*\.)*[^\W\d]\w*[.:]")
 _PATH = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)|(?:[^\W\d]\w*\.)+[^\W\d]\w*")
 _PREFIX = re.compile(r"(?:[^\W\d]\w*\.)+")
 _BUILT = re.compile(r"[ \t\f\n]*(?:[+%](?!=)|\.\s*format\s*\()")
-_LOGGER = re.compile(r"(?:getLogger|get_logger)\s*\(\s*(?:name\s*=\s*)?\Z")
-_NAMING = re.compile(r"(?:patch|setattr|delattr|import_string|locate)\s*\(\s*(?:(?:target|name)\s*=\s*)?\Z")
 _BLANK = re.compile(r"[ \t\f\n]*")
+_SURE = re.compile(
+    r"(?<![a-zA-Z])(?:patch(?:ing|\s*\.\s*(?:dict|multiple))?|setattr|delattr|import_string|import_module"
+    r"|symbol_by_name|locate)\s*\(\s*(?:(?:target|in_dict|name)\s*=\s*)?\Z"
+)
+_OTHER = re.compile(
+    # The name of a logger,
+    r"(?:getLogger|get_(?:\w+_)?logger|assert(?:No)?Logs)\s*\(\s*(?:(?:name|logger)\s*=\s*)?\Z"
+    r"|(?i:(?<![a-z])logger(?:_name)?)\s*(?::[^=\n]*)?=\s*(?:\(\s*)?\Z"
+    # of a group of entry points,
+    r"|entry_points\s*\(\s*(?:group\s*=\s*)?\Z|select\s*\(\s*group\s*=\s*\Z"
+    # or of a file.
+    r"|(?<!/)/\s*\Z|(?<![\w.])(?:open|Path)\s*\(\s*\Z|\.\s*joinpath\s*\(\s*\Z"
+)
+_OTHER_BEHIND = re.compile(r"\s*/(?!/)|\s*,\s*logging\s*\.\s*[A-Z]")
+_PATH_JOIN = re.compile(r"(?<!\w)path\s*\.\s*join\s*\Z")
+_LOGGERS = re.compile(r"(?:[\"']loggers[\"']\s*:|(?<!\w)loggers\s*(?::[^=\n]*)?=)\s*\Z")
+_BRACKET = re.compile(r"[(\[{]|[)\]}]")
+_LONGEST_TABLE = 4000
+"""How far before a string the bracket around it is looked for, in characters."""
 _LONGEST_CALL = 80
 """How far before a string the name of the function that takes it is looked for, in characters."""
 
@@ -45,7 +62,7 @@ def find_strings(page: Page) -> Iterator[WrittenImport]:
         found = _path(page, tokens)
         if found is None or page.blocks.stands_alone(start):
             continue
-        if _LOGGER.search(masked, max(0, start - _LONGEST_CALL), start):
+        if _is_other(page, start, end):
             continue
         module, name, is_open = found
         span = page.span(start, end)
@@ -60,8 +77,28 @@ def find_strings(page: Page) -> Iterator[WrittenImport]:
             guarded=around.guarded,
             loose=not is_open,
             open=is_open,
-            sure=bool(name or _NAMING.search(masked, max(0, start - _LONGEST_CALL), start)),
+            sure=bool(name or _SURE.search(masked, max(0, start - _LONGEST_CALL), start)),
         )
+
+
+def _is_other(page: Page, start: int, end: int) -> bool:
+    """Tell whether what stands around a string says that it names something else than a module."""
+    code = page.code
+    if _OTHER.search(code.masked, max(0, start - _LONGEST_CALL), start) or _OTHER_BEHIND.match(
+        code.masked, end
+    ):
+        return True
+    if "loggers" not in code.text and "path" not in code.masked:
+        return False
+    depth = 0
+    first = max(0, start - _LONGEST_TABLE)
+    for bracket in reversed(list(_BRACKET.finditer(code.masked, first, start))):
+        depth += 1 if bracket[0] in "([{" else -1
+        if depth > 0:
+            before = max(0, bracket.start() - _LONGEST_CALL), bracket.start()
+            pattern, text = (_PATH_JOIN, code.masked) if bracket[0] == "(" else (_LOGGERS, code.text)
+            return bool(pattern.search(text, *before))
+    return False
 
 
 def _beside(page: Page, start: int) -> list[StringToken]:
@@ -88,8 +125,19 @@ def _path(page: Page, tokens: list[StringToken]) -> tuple[str, str, bool] | None
         return None
     text = "".join(code.value(token) for token in tokens)
     if tokens[-1].field >= 0 or _BUILT.match(code.masked, tokens[-1].end):
+        if _holds_blank(code, tokens):
+            return None
         cut = min((at for at in (text.find("{"), text.find("%")) if at >= 0), default=len(text))
         text = text[:cut]
         return (text[:-1], "", True) if _PREFIX.fullmatch(text) else None
     found = _PATH.fullmatch(text)
     return (found[1] or text, found[2] or "", False) if found else None
+
+
+def _holds_blank(code: Code, tokens: list[StringToken]) -> bool:
+    """Tell whether blanks stand in what is literal of the strings: then they are prose, not a path."""
+    return any(
+        character.isspace() and code.masked[at] == '"'
+        for token in tokens
+        for at, character in enumerate(code.text[token.body : token.close], token.body)
+    )

@@ -35,6 +35,11 @@ def _second_opinion(text: str, fault: Fault) -> Fault | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except SyntaxError as error:
+        # What is still open at the end of the file begins somewhere in it.
+        if fault.line > text.count("\n") + bool(text.rpartition("\n")[2]) and error.lineno:
+            return Fault(error.lineno, error.offset or 1, error.msg)
+        return fault
+    except (ValueError, RecursionError, MemoryError):
         return fault
     return None

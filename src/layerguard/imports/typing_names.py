@@ -11,6 +11,7 @@ from layerguard.imports.base import WrittenImport
 _TYPING = frozenset({"typing", "typing_extensions"})
 _CONSTANT = "TYPE_CHECKING"
 _ASSIGNED = re.compile(r"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*([\w.]+)[ \t]*$", re.MULTILINE)
+_SET = re.compile(rf"^[ \t]*{_CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)", re.MULTILINE)
 
 
 def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[str]:
@@ -33,6 +34,7 @@ def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[s
     assigned = _ASSIGNED.findall(code.masked)
     for _ in range(2):
         names.update(name for name, value in assigned if value in names)
-    if any(name == _CONSTANT and value not in {*names, "False", "0"} for name, value in assigned):
+    own = (match[1].rpartition("=")[2].strip() for match in _SET.finditer(code.masked))
+    if any(value not in {*names, "False", "0"} for value in own):
         names.discard(_CONSTANT)
     return frozenset(names)

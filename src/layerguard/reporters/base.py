@@ -84,12 +84,17 @@ def _labelled(label: str, lines: list[str]) -> list[str]:
 
 def describe(step: Step) -> str:
     """Say in words what one link of a chain does, and where."""
-    verb, why = "imports", ""
-    if step.as_parent:
-        own = step.importer.startswith(f"{step.imported}.")
-        verb, why = "loads", ", its own parent" if own else ", a parent of what it imports"
     place = f" ({step.path}:{step.line})" if step.path else ""
-    return plain(f"{step.importer} {verb} {step.imported}{why}{place}")
+    return plain(f"{what_loads(step.importer, step.imported, step.named if step.as_parent else '')}{place}")
+
+
+def what_loads(importer: str, loaded: str, named: str) -> str:
+    """Say how a module is loaded: by an import of it or, with `named`, as a parent package of that."""
+    if not named:
+        return f"{importer} imports {loaded}"
+    # Before a module runs, its own parents do: no import names them.
+    imports = f"{importer} imports {named}, which" if named != importer else importer
+    return f"{imports} loads {loaded} as parent of {named}"
 
 
 def count(number: int, noun: str) -> str:
@@ -113,10 +118,7 @@ def summary_line(report: Report) -> str:
         result = "1 contract kept"
     else:
         result = f"All {summary.contracts} contracts kept"
-    if summary.analysed == summary.files:
-        files = count(summary.files, "file")
-    else:
-        files = f"{summary.analysed} of {summary.files} files"
+    files = f"{summary.analysed} of {count(summary.files, 'file')}"
     return f"{result}, {_allowed(report)}. {files}, {count(summary.imports, 'import')}."
 
 

@@ -45,7 +45,7 @@ def _violation(violation: Violation) -> dict[str, object]:
         "allowed": violation.allowed,
         "because": violation.because or None,
         "hint": violation.hint or None,
-        "chain": [asdict(step) for step in violation.chain],
+        "chain": [{**asdict(step), "named": step.named or None} for step in violation.chain],
         "sources": violation.sources,
         "fingerprint": violation.fingerprint,
     }

@@ -1,0 +1,182 @@
+"""What the allowance file has that it did not have at the base, and what of it is no growth.
+
+The file may only shrink. An entry of a contract that the base had is no growth when the base had it too, or
+when it is the rewritten entry of a module that moved or of a function that was renamed, one for one. An entry
+of a contract that is new is none when the same import stood in the base's code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from layerguard.allowances import Allowances, Entry, Judgement, complaint
+from layerguard.blocks import Blocks
+from layerguard.code import Code, Unreadable, decode
+from layerguard.contracts import Contract
+from layerguard.model import Violation
+from layerguard.moves import Moves
+from layerguard.past import Past
+
+Texts = Callable[[str], list[bytes]]
+"""Gives the bytes of the files that a module has in the work tree."""
+
+_SCOPE = re.compile(r"^([^:/]+)(?::(\S+))? -> (.+)$")
+
+
+def find_growth(
+    allowances: Allowances,
+    past: Past,
+    moves: Callable[[], Moves],
+    contracts: Iterable[Contract],
+    texts: Texts,
+) -> list[Violation]:
+    """Return LG202 for each entry of these contracts that has grown since the base."""
+    found = []
+    for contract in contracts:
+        entries = [entry for entry in allowances.entries if entry.contract == contract.id]
+        if contract.id in past.contracts:
+            grown = _grown(entries, past, moves, texts)
+            message = "the allowance '{}' was added since {}; a contract that is there already takes none"
+        else:
+            grown = _unproven(entries, past, moves, contract)
+            message = "the allowance '{}' is of an import that did not stand in the code at {}"
+        found += [
+            complaint(
+                "LG202",
+                message.format(entry.key, past.base.commit[:7]),
+                allowances.path,
+                entry,
+                "Mend the import and remove the entry.",
+            )
+            for entry in grown
+        ]
+    return found
+
+
+def _grown(entries: Sequence[Entry], past: Past, moves: Callable[[], Moves], texts: Texts) -> list[Entry]:
+    if not entries:
+        return []
+    had = {entry.key for entry in past.allowances.entries if entry.contract == entries[0].contract}
+    new = [entry for entry in entries if entry.key not in had]
+    gone = had - {entry.key for entry in entries}
+    if not new or not gone:
+        return new
+    followed = Counter(moves().follow(key) for key in gone)
+    left = []
+    for entry in new:
+        if followed[entry.key]:
+            followed[entry.key] -= 1
+        else:
+            left.append(entry)
+    renamed = find_renamed(+followed, [entry.key for entry in left], past, moves(), texts)
+    return [entry for entry in left if entry.key not in renamed.values()]
+
+
+def find_renamed(
+    old_keys: Iterable[str], new_keys: Iterable[str], past: Past, moves: Moves, texts: Texts
+) -> dict[str, str]:
+    """Return the new keys of entries that differ from an old one in nothing but a renamed function.
+
+    Sure are only pairs, one old and one new, of which the old function is gone from the file and the new
+    one was not in it at the base.
+    """
+    old_by_rest, new_by_rest = _by_rest(old_keys), _by_rest(new_keys)
+    found = {}
+    for rest, olds in sorted(old_by_rest.items()):
+        news = new_by_rest.get(rest, [])
+        if len(olds) != 1 or len(news) != 1:
+            continue
+        (old_key, old_scope), (new_key, new_scope) = olds[0], news[0]
+        importer = rest[0]
+        before = _scopes(data for name in moves.origins(importer) for data in past.text_of(name))
+        now = _scopes(texts(importer))
+        if old_scope and new_scope and old_scope not in now and new_scope not in before:
+            found[old_key] = new_key
+    return found
+
+
+def _by_rest(keys: Iterable[str]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Return keys and their scopes by what else is in them: importer, and imported with its mark."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for key in sorted(keys):
+        match = _SCOPE.match(key)
+        if match:
+            found.setdefault((match[1], match[3]), []).append((key, match[2] or ""))
+    return found
+
+
+def _scopes(files: Iterable[bytes]) -> set[str]:
+    found: set[str] = set()
+    for data in files:
+        try:
+            found.update(Blocks(Code(decode(data)), ()).scopes())
+        except Unreadable:
+            continue
+    return found
+
+
+def _unproven(
+    entries: Sequence[Entry], past: Past, moves: Callable[[], Moves], contract: Contract
+) -> list[Entry]:
+    """Return the entries of a new contract whose import did not stand in the base's code."""
+    if not entries:
+        return []
+    stood = old_debt([entry.key for entry in entries], past, moves(), contract)
+    return [entry for entry in entries if entry.key not in stood]
+
+
+def old_debt(keys: Collection[str], past: Past, moves: Moves, contract: Contract) -> frozenset[str]:
+    """Return those of the keys whose import stood in the base's code, in the same scope, moves aside."""
+    importers = {key.rpartition(" -> ")[0].partition(":")[0] for key in keys}
+    importers |= {key.rpartition(" -> ")[0] for key in keys if "/" in key}
+    origins = {origin for importer in importers for origin in moves.origins(importer)}
+    then = past.keys(origins, contract)
+    return frozenset(keys) & (then | {moves.follow(key) for key in then})
+
+
+def follow(
+    judgement: Judgement, moves: Callable[[], Moves], past: Past | None, texts: Texts, frozen: Collection[str]
+) -> Judgement:
+    """Let the stale entries follow their modules: mark what they allow by their new names, one for one."""
+    open_keys = {(each.contract, each.key) for each in judgement.violations if each.key and not each.allowed}
+    stale = [entry for entry in judgement.stale if entry.contract not in frozen]
+    if not open_keys or not stale:
+        return judgement
+    moved: dict[tuple[str, str], str] = {}
+    for entry in stale:
+        key = moves().follow(entry.key)
+        if key != entry.key and (entry.contract, key) in open_keys:
+            open_keys.discard((entry.contract, key))
+            moved[entry.contract, entry.key] = key
+    renamed: dict[tuple[str, str], str] = {}
+    for contract in sorted({entry.contract for entry in stale}) if past else ():
+        old = {moves().follow(entry.key): entry.key for entry in stale if entry.contract == contract}
+        old = {key: before for key, before in old.items() if (contract, before) not in moved}
+        new = [key for each, key in open_keys if each == contract]
+        assert past is not None  # noqa: S101 - the loop is empty without it
+        for key, now in find_renamed(old, new, past, moves(), texts).items():
+            renamed[contract, old[key]] = now
+    return _marked(judgement, moved, renamed)
+
+
+def _marked(
+    judgement: Judgement, moved: Mapping[tuple[str, str], str], renamed: Mapping[tuple[str, str], str]
+) -> Judgement:
+    from msgspec.structs import replace  # noqa: PLC0415
+
+    allowed = {(contract, key) for (contract, _), key in moved.items()}
+    like = {(contract, new): old for (contract, old), new in renamed.items()}
+    violations = []
+    for violation in judgement.violations:
+        each = violation
+        identity = (violation.contract, violation.key)
+        if identity in allowed:
+            each = replace(violation, allowed=True)
+        elif identity in like:
+            match = _SCOPE.match(like[identity])
+            said = f"It looks like the allowance of '{match[2] if match else like[identity]}'."
+            each = replace(violation, hint=f"{violation.hint}\n{said}".strip())
+        violations.append(each)
+    return replace(judgement, violations=tuple(violations), moved=dict(moved), renamed=dict(renamed))

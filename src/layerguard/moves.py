@@ -1,0 +1,64 @@
+"""Where modules went: what an allowance of before is called now.
+
+A module moved where a `removed` contract says so, and where git is certain of a rename.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from layerguard.graph import parents
+
+_KEY = re.compile(r"(?P<importer>.+?)(?P<scope>:[^/]*?)? -> (?P<imported>\S+)(?P<mark> \(\w+\))?")
+
+
+class Moves:
+    """Old names of modules and paths, and the new ones.
+
+    `tables` are from `removed` contracts and cover submodules; `renames` are single modules or paths.
+    `before` are the modules that there were at the base.
+    """
+
+    def __init__(
+        self, tables: Mapping[str, str], renames: Mapping[str, str], before: Collection[str]
+    ) -> None:
+        """Keep the moves; a table's empty new name is none."""
+        self._tables = {old: new for old, new in tables.items() if new}
+        self._renames = dict(renames)
+        self._before = before
+
+    def follow(self, key: str) -> str:
+        """Return an allowance's identity after the moves; the same where nothing of it moved."""
+        match = _KEY.fullmatch(key)
+        if not match:
+            return key
+        importer, imported = self._importer(match["importer"]), self._imported(match["imported"])
+        return f"{importer}{match['scope'] or ''} -> {imported}{match['mark'] or ''}"
+
+    def origins(self, importer: str) -> list[str]:
+        """Return the names that an importer may have had at the base, its own name first."""
+        names = [importer]
+        names += [old for old, new in sorted(self._renames.items()) if new == importer]
+        for old, new in sorted(self._tables.items()):
+            if importer == new or importer.startswith(f"{new}."):
+                names.append(old + importer[len(new) :])
+        return list(dict.fromkeys(names))
+
+    def _importer(self, name: str) -> str:
+        return self._renames.get(name) or self._by_table(name)
+
+    def _imported(self, name: str) -> str:
+        # Of a package whose `__init__` alone was renamed, only its names moved, not its modules.
+        for each in (name, *reversed(parents(name))):
+            if each in self._renames and (each == name or name not in self._before):
+                return self._renames[each] + name[len(each) :]
+            if each in self._before:
+                break
+        return self._by_table(name)
+
+    def _by_table(self, name: str) -> str:
+        for each in (name, *reversed(parents(name))):
+            if each in self._tables:
+                return self._tables[each] + name[len(each) :]
+        return name
