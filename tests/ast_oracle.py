@@ -20,7 +20,7 @@ class Found(NamedTuple):
 def imports_by_ast(text: str) -> list[Found]:
     """Return every import statement of a file in its order; line is that of the statement."""
     tree = ast.parse(text)
-    names = _typing_names(tree)
+    names = _typing_names(tree) if "TYPE_CHECKING" in text else set()
     found: list[Found] = []
     _visit(tree.body, found, names, "", "load", False)
     return sorted(found, key=lambda item: item.line)
@@ -42,7 +42,12 @@ def _typing_names(tree: ast.Module) -> set[str]:
                     names.discard("TYPE_CHECKING")
     for _ in range(2):
         for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and ast.unparse(node.value) in names:
+            if (
+                isinstance(node, ast.Assign)
+                and len(node.targets) == 1
+                and isinstance(node.value, ast.Name | ast.Attribute)
+                and ast.unparse(node.value) in names
+            ):
                 names.add(ast.unparse(node.targets[0]))
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TYPE_CHECKING":

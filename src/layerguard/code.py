@@ -20,7 +20,9 @@ _TOKEN = re.compile(
     r'|"""(?:[^"\\]++|\\.|"(?!""))*+"""'
     r"|'''(?:[^'\\]++|\\.|'(?!''))*+'''"
     r'|"(?:[^"\\\n]++|\\.)*+"'
-    r"|'(?:[^'\\\n]++|\\.)*+'",
+    r"|'(?:[^'\\\n]++|\\.)*+'"
+    # A quote that its line does not close: an f-string's, with a field that goes over lines (PEP 701).
+    r"|[\"']",
     re.DOTALL,
 )
 _PREFIX = re.compile(r"(?<!\w)[rRbBuUfFtT]{1,2}\Z")
@@ -171,7 +173,7 @@ class Code:
                     if stop != end:
                         resume = stop
                         break
-                else:
+                elif end - start > 1:
                     add(text[self._done : start])
                     add('"' * (end - start))
                     self._done = end
@@ -197,7 +199,8 @@ class Code:
         text = self.text
         prefix = self._prefix(quote)
         start = quote - len(prefix)
-        if ("f" in prefix or "t" in prefix) and "{" in text[quote:end]:
+        alone = end - quote == 1
+        if ("f" in prefix or "t" in prefix) and (alone or "{" in text[quote:end]):
             # The literal stretches are blanked, the fields between them stay: they are code.
             width = self._quotes(quote, end)
             stretches = self._stretches(quote + width, text[quote] * width, "r" in prefix)
@@ -212,6 +215,8 @@ class Code:
                     self._blank(stretch_start, stretch_end, '"')
                 self._blank(self._done, end, '"')
                 return end
+        if alone:
+            return end
         self._blank(start, end, '"')
         self._spans.append((quote, end))
         return end
@@ -281,8 +286,9 @@ class Code:
         if not match:
             return -1
         before = _PREFIX.search(self.text, max(0, at - 3), at)
-        if before and before[0].lower().strip("rbu") and "{" in match[0]:
+        alone = match.end() - at == 1
+        if before and before[0].lower().strip("rbu") and (alone or "{" in match[0]):
             width = self._quotes(at, match.end())
             stretches = self._stretches(at + width, self.text[at] * width, "r" in before[0].lower())
             return stretches[-1][1] + width if stretches else -1
-        return match.end()
+        return -1 if alone else match.end()

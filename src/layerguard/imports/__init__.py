@@ -45,7 +45,9 @@ def _find(text: str, via: Collection[str]) -> Iterator[WrittenImport]:
     statements = tuple(find_statements(code))
     blocks = Blocks(code, typing_names(code, statements))
     page = Page(code, statements, blocks)
-    found: list[WrittenImport] = [_placed(blocks, statement) for statement in statements]
+    found: list[WrittenImport] = [
+        _placed(blocks, statement) for statement in statements if not statement.repeated
+    ]
     taken: set[Span] = set()
     for way, finder in FINDERS.items():
         # A literal that a dynamic load takes is no string besides, even where dynamic loads do not count.

@@ -25,12 +25,14 @@ _BLANK = re.compile(r"[ \t\f]+")
 class Statement(WrittenImport, frozen=True, array_like=True):
     """An import statement with the offset at which its module is written.
 
-    `lazy` tells a statement of PEP 810, `at_margin` one that begins a line without any indentation.
+    `lazy` tells a statement of PEP 810, `at_margin` one that begins a line without any indentation; a
+    `repeated` one names a module that stood in the same statement before, by another local name.
     """
 
     offset: int = 0
     lazy: bool = False
     at_margin: bool = False
+    repeated: bool = False
 
 
 def find_statements(code: Code) -> Iterator[Statement]:
@@ -88,8 +90,7 @@ def _plain_imports(code: Code, after: int, *, lazy: bool, at_margin: bool) -> It
     seen = set()
     for match in _MODULES.finditer(code.masked, after, _end(code.masked, after)):
         module = _plain(_BLANK.sub("", match[1]))
-        if module in seen:
-            continue
+        repeated = module in seen
         seen.add(module)
         yield Statement(
             module,
@@ -98,6 +99,7 @@ def _plain_imports(code: Code, after: int, *, lazy: bool, at_margin: bool) -> It
             offset=match.start(1),
             lazy=lazy,
             at_margin=at_margin,
+            repeated=repeated,
         )
 
 
