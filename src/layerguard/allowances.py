@@ -24,6 +24,7 @@ INTRODUCTION = (
 )
 _HEADER = re.compile(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
 _KEY = re.compile(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
+_KEY_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 _FORM = 'Write it as "importer:scope -> imported" = {}; a mark such as (typing) may follow.'
 
 
@@ -235,20 +236,20 @@ def complaint(code: str, message: str, path: str, entry: Entry, hint: str) -> Vi
 
 def add_entries(allowances: Allowances, contract: str, keys: Collection[str]) -> str:
     """Return the file's text with entries for a contract, sorted, in a table that is made where needed."""
-    lines = "".join(f"{_quoted(key)} = {{}}\n" for key in sorted(keys))
+    end = "\r\n" if "\r\n" in allowances.text else "\n"
+    lines = "".join(f"{_quoted(key)} = {{}}{end}" for key in sorted(keys))
     text = allowances.text or f"{INTRODUCTION}\nversion = {VERSION}\n"
     if text and not text.endswith("\n"):
-        text += "\n"
+        text += end
     table = _split(text)
     for number, line in enumerate(table):
         if _contract(line) == contract:
-            end = next(
-                (at for at in range(number + 1, len(table)) if table[at].lstrip().startswith("[")), len(table)
-            )
-            while not table[end - 1].strip():
-                end -= 1
-            return "".join([*table[:end], lines, *table[end:]])
-    return f"{text}\n[allow.{contract}]\n{lines}"
+            following = range(number + 1, len(table))
+            stop = next((at for at in following if table[at].lstrip().startswith("[")), len(table))
+            while not table[stop - 1].strip():
+                stop -= 1
+            return "".join([*table[:stop], lines, *table[stop:]])
+    return f"{text}{end}[allow.{contract}]{end}{lines}"
 
 
 def _quoted(key: str) -> str:
@@ -265,7 +266,7 @@ def rewrite(
     """
     renamed = renamed or {}
     keys = {
-        entry.line: (entry.key, renamed[entry.contract, entry.key])
+        entry.line: renamed[entry.contract, entry.key]
         for entry in allowances.entries
         if (entry.contract, entry.key) in renamed
     }
@@ -282,8 +283,10 @@ def rewrite(
             while kept and not kept[-1].strip():
                 kept.pop()
             continue
-        old, new = keys.get(number, ("", ""))
-        kept.append(line.replace(old, new, 1))
+        # Whatever way the old key is written in, with escapes for instance, the new one takes its place.
+        new = keys.get(number)
+        token = _KEY_TOKEN.search(line) if new is not None else None
+        kept.append(f"{line[: token.start()]}{_quoted(new)}{line[token.end() :]}" if token and new else line)
     return "".join(kept)
 
 

@@ -105,8 +105,12 @@ def _lines(contract: Contract, found: Findings) -> Iterator[str]:
     yield ""
     for field in msgspec.structs.fields(contract):
         value = getattr(contract, field.name)
-        if field.name not in {"id", "because", "hint"} and (field.required or value != field.default):
+        if field.name not in {"id", "because", "hint", "plant"} and (
+            field.required or value != field.default
+        ):
             yield plain(f"  {field.encode_name} = {_toml(value)}")
+    if contract.plant:
+        yield f"  {count(len(contract.plant), 'plant')}, for `layerguard test`"
     open_ones = [each for each in found.judgement.violations if not each.allowed]
     yield ""
     yield f"  It {'is broken' if open_ones else 'holds'} today: {count(len(open_ones), 'violation')}."

@@ -10,25 +10,32 @@ from layerguard.errors import UserError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace the file at `path` (or that a link there leads to) by `text`, in UTF-8.
+    """Replace the file at `path` by `text`, in UTF-8, with its line ends as they are; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8", "surrogatepass"))
 
-    Line ends are written as they are, and the file's permissions stay. A device or a pipe is written to, not
-    replaced. Raises UserError when it cannot be written; what was there is then untouched.
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace the file at `path`, or that a link there leads to, by `data`.
+
+    The file's permissions stay. A device or a pipe is written to, not replaced. Raises UserError when it
+    cannot be written; what was there is then untouched.
     """
     target = Path(os.path.realpath(path))
     temporary = ""
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            path.write_bytes(data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+            file.write(data)
         Path(temporary).chmod(mode)
         Path(temporary).replace(target)
         temporary = ""
+    except FileExistsError as error:
+        raise UserError(f"'{path}' cannot be written: '{target.parent}' is no folder.") from error
     except OSError as error:
         raise UserError(f"'{path}' cannot be written: {error.strerror or error}.") from error
     finally:
