@@ -231,10 +231,13 @@ def list_versions(root: Path, path: str, last: int) -> list[tuple[str, int, str]
 def list_lines(root: Path, path: str) -> list[tuple[str, int, bytes]]:
     """Return the lines of a file at `HEAD`, each with the commit that wrote it and its time (in s).
 
-    Empty when there is no such file, or no commit yet.
+    Empty when there is no such file, or no commit yet. Raises UserError when git cannot tell.
     """
-    options = ("--porcelain", "--no-textconv", "HEAD", "--", path)
-    done = _run(root, "-c", "blame.ignoreRevsFile=", "blame", *options)
+    done = _run(root, "blame", "--porcelain", "--no-textconv", "HEAD", "--", path)
+    nothing = (b"fatal: no such path", b"fatal: bad revision 'HEAD'")
+    if done.returncode and not done.stderr.startswith(nothing):
+        first = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise UserError(f"git cannot tell when the lines of '{path}' were written: {first}")
     times: dict[str, int] = {}
     found = []
     commit = ""
