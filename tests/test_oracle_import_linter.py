@@ -75,7 +75,7 @@ def test_forbidden(
     edges: list[tuple[str, str]],
     sources: list[str],
     targets: list[str],
-    as_packages: bool,  # noqa: FBT001
+    as_packages: bool,
 ) -> None:
     made, sources = _made(edges), _apart(sources)
     targets = [
@@ -131,7 +131,7 @@ def test_layers(edges: list[tuple[str, str]], names: list[str], marks: list[str 
 
 @settings(deadline=None, max_examples=200)
 @given(EDGES, st.booleans())
-def test_layers_in_containers(edges: list[tuple[str, str]], exhaustive: bool) -> None:  # noqa: FBT001
+def test_layers_in_containers(edges: list[tuple[str, str]], exhaustive: bool) -> None:
     made = _made(edges)
     options: dict[str, Any] = {"layers": ["y", "(p) : (q)", "x"], "containers": ["app.a", "app.b"]}
     ours = _ours("layers", made, reach="transitive", exhaustive=exhaustive, **options)

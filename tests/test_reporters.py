@@ -104,8 +104,8 @@ def sample() -> Report:
             "app.heavy.m",
             at("app/b/__init__.py", 1, 8, 19),
             chain=(
-                Step("app.a.m", "app.a", "app/a/m.py", 1, as_parent=True),
-                Step("app.a.m", "app.b", "app/a/m.py", 1, as_parent=True),
+                Step("app.a.m", "app.a", "app/a/m.py", 1, as_parent=True, named="app.a.m"),
+                Step("app.a.m", "app.b", "app/a/m.py", 1, as_parent=True, named="app.b.u"),
                 Step("app.b", "app.heavy.m", "app/b/__init__.py", 1),
             ),
             sources=1,
@@ -324,18 +324,18 @@ def test_nothing_to_show_makes_no_frame(excerpt: str) -> None:
         ([Step("a", "b", "a.py", 1)], 1, []),
         ([Step("a", "b", "a.py", 1)], 2, ["  = sources: 2 reach it"]),
         (
-            [Step("a.m", "a", "", 0, as_parent=True), Step("a", "b", "a/__init__.py", 4)],
+            [Step("a.m", "a", "", 0, as_parent=True, named="a.m"), Step("a", "b", "a/__init__.py", 4)],
             1,
             [
-                "  = chain: a.m loads a, its own parent",
+                "  = chain: a.m loads a as parent of a.m",
                 "           a imports b (a/__init__.py:4)",
                 "  = sources: 1 reaches it",
             ],
         ),
         (
-            [Step("a", "b", "a.py", 1, as_parent=True)],
+            [Step("a", "b", "a.py", 1, as_parent=True, named="b.c")],
             0,
-            ["  = chain: a loads b, a parent of what it imports (a.py:1)"],
+            ["  = chain: a imports b.c, which loads b as parent of b.c (a.py:1)"],
         ),
     ],
 )
@@ -524,7 +524,7 @@ texts = st.text(max_size=12) | st.text(
     max_size=12,
 )
 numbers = st.integers(1, 300)
-steps = st.builds(Step, texts, texts, texts, numbers, as_parent=st.booleans())
+steps = st.builds(Step, texts, texts, texts, numbers, as_parent=st.booleans(), named=texts)
 odd_violations = st.builds(
     Violation,
     code=texts | st.sampled_from(list(CODES)),

@@ -81,6 +81,7 @@ class TestNames:
             problems=(),
             files=("README.md", "app/__init__.py", "app/jobs/deep/more.py", "app/main.py", "setup.py"),
             siblings=frozenset({"", "app.jobs.deep"}),
+            roots=frozenset({""}),
             noted=(),
         )
 

@@ -16,6 +16,7 @@ def _found(text: str) -> list[tuple[str, tuple[str, ...] | None, int, int]]:
             each.span.column,
         )
         for each in find_statements(Code(text))
+        if not each.repeated
     ]
 
 
@@ -25,6 +26,7 @@ def _found(text: str) -> list[tuple[str, tuple[str, ...] | None, int, int]]:
         ("import a.b", [("a.b", None, 1, 8)]),
         ("import a . b , c as d", [("a.b", None, 1, 8), ("c", None, 1, 16)]),
         ("import a, a", [("a", None, 1, 8)]),
+        ("import a, a as b", [("a", None, 1, 8)]),
         ("import a; import b", [("a", None, 1, 8), ("b", None, 1, 18)]),
         ("from a import b, c as d", [("a", ("b", "c"), 1, 6)]),
         ("from a import (\n    b,  # c\n    d,\n)", [("a", ("b", "d"), 1, 6)]),

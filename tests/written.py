@@ -19,7 +19,7 @@ _IMPORT = re.compile(r"(?<!\w)import(?!\w)")
 def statements(code: Code) -> Iterator[tuple[Statement, int]]:
     """Yield each statement with the offset of its `from` or `import`."""
     masked = code.masked
-    for statement in find_statements(code):
+    for statement in (each for each in find_statements(code) if not each.repeated):
         # A line join is blank in the masked text, so both stand on one line there.
         start = masked.rfind("\n", 0, statement.offset) + 1
         word = _IMPORT if statement.names is None else _FROM
