@@ -57,7 +57,8 @@ class Import(msgspec.Struct, frozen=True):
 
     `names` are the names taken from `imported` that are no modules themselves (`*` for a
     star import); an `import a.b` has none. `guarded` imports may fail without harm: they
-    stand in a `try` that handles ImportError, or only ask whether a module exists. An `unknown` one is a
+    stand in a `try` that handles ImportError, or only ask whether a module exists: these `asks`, and load no
+    more than the packages above it. An `unknown` one is a
     string or a mention of what the project does not have: it can only be the name of what was removed.
     For a mention in text, `importer` is the path of the file.
     """
@@ -71,6 +72,7 @@ class Import(msgspec.Struct, frozen=True):
     names: tuple[Name, ...] = ()
     guarded: bool = False
     unknown: bool = False
+    asks: bool = False
 
     @property
     def mark(self) -> str:

@@ -85,10 +85,12 @@ class Resolver:
         # A test may patch what it imports as its sibling.
         written = (self._absolute(source, found) if found.sure else None) or found.module
         top, _, inside = written.partition(".")
+        names = tuple(Name(name.name, place) for name in found.names or ())
         if top not in self._top:
             if top in self._outside:
-                item = self._import(source, found, written, place, ())
-                yield replace(item, unknown=not found.sure and _is_file(inside))
+                item = self._import(source, found, written, place, names)
+                seen = inside or (names[0].name if names else "")
+                yield replace(item, unknown=not _is_likely(found, seen) and (not inside or _is_file(seen)))
             return
         if found.open:
             known = self._modules.get(written)
@@ -97,17 +99,25 @@ class Resolver:
                 yield replace(item, unknown=known is None)
             return
         module, rest = self._longest(written)
-        names = tuple(Name(name.name, place) for name in found.names or ())
         item = self._import(source, found, module, place, (Name(rest, place),) if rest else names)
-        first = rest.partition(".")[0]
-        # A class or the target of a patch may be made in ways that nobody sees.
-        likely = not first or found.sure or first[:1].isupper()
-        yield replace(item, unknown=not likely and (_is_file(rest) or not self._may_bind(module, first)))
+        seen = item.names[0].name if item.names else ""
+        unknown = not _is_likely(found, seen) and (_is_file(seen) or not self._may_bind(module, seen))
+        yield replace(item, unknown=unknown)
 
     def _import(
         self, source: Source, found: WrittenImport, module: str, place: Location, names: tuple[Name, ...]
     ) -> Import:
-        return Import(source.module, found.scope, module, found.via, found.when, place, names, found.guarded)
+        return Import(
+            source.module,
+            found.scope,
+            module,
+            found.via,
+            found.when,
+            place,
+            names,
+            guarded=found.guarded,
+            asks=found.asks,
+        )
 
     def _absolute(self, source: Source, found: WrittenImport) -> str | None:
         written = found.module
@@ -134,7 +144,7 @@ class Resolver:
 
     def _may_bind(self, module: str, name: str) -> bool:
         # A folder without `__init__.py` holds modules and nothing else.
-        return self._modules[module].has_file and self._binds(module, name)
+        return self._modules[module].has_file and self._binds(module, name.partition(".")[0])
 
     def _longest(self, name: str) -> tuple[str, str]:
         """Split a name into the longest module of the project that it begins with, and the rest.
@@ -145,6 +155,14 @@ class Resolver:
         while module and module not in self._modules:
             module = module.rpartition(".")[0]
         return (module, name[len(module) + 1 :]) if module else (name, "")
+
+
+def _is_likely(found: WrittenImport, name: str) -> bool:
+    """Tell whether a string that ends in this name of a module needs no proof that the module binds it.
+
+    A class, or the target of a patch, may be made in ways that nobody sees.
+    """
+    return found.sure or found.open or not name or name[0].isupper()
 
 
 def _is_file(rest: str) -> bool:

@@ -37,7 +37,8 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True):
     `bound` is the local name of an `import … as` (else its first component).
     A `loose` name may end in names of a module (`app.x.Thing`); an `open` one is the literal beginning, less
     its dot, of a name that is built up, and counts only where it names a package. A string is `sure` to name
-    something where it is given to a function that takes such names.
+    something where it is given to a function that takes such names. One that `asks` loads only the packages
+    above the module.
     """
 
     module: str
@@ -52,6 +53,7 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True):
     loose: bool = False
     open: bool = False
     sure: bool = False
+    asks: bool = False
 
 
 class Fault(msgspec.Struct, frozen=True, array_like=True):

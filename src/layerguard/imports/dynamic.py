@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
+from layerguard.aliases import with_aliases
 from layerguard.code import Code, StringToken
 from layerguard.imports.base import Page, WrittenImport, WrittenName
 
@@ -29,7 +30,6 @@ _PARAMETERS = {
     "resolve_name": ("name",),
     "run_module": ("mod_name",),
 }
-_ASSIGNED = re.compile(r"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*([\w.]+)[ \t]*$", re.MULTILINE)
 _PART = re.compile(r"[(\[{]|[)\]}]|,")
 _KEYWORD = re.compile(r"\s*(\w+)\s*=(?!=)")
 _BUILT = re.compile(r"\s*(?:[+%]|\.\s*format\s*\()")
@@ -41,7 +41,7 @@ Span2 = tuple[int, int]
 def find_dynamic(page: Page) -> Iterator[WrittenImport]:
     """Yield each dynamic load whose name is a literal, or begins with one that ends in a dot."""
     code = page.code
-    if not any(word in code.text for word in _WORDS):
+    if not loads_dynamically(code.text):
         return
     functions = _functions(page)
     for match in _calls(tuple(sorted(functions))).finditer(code.masked):
@@ -54,17 +54,18 @@ def find_dynamic(page: Page) -> Iterator[WrittenImport]:
             yield found
 
 
+def loads_dynamically(text: str) -> bool:
+    """Tell whether there can be a dynamic load in a text at all."""
+    return any(word in text for word in _WORDS)
+
+
 def _functions(page: Page) -> dict[str, str]:
     """Return the expressions that mean one of the functions in this file."""
     known = {"__import__": "__import__"}
     for statement in page.statements:
         for path, function in _FUNCTIONS.items():
             known |= dict.fromkeys(_spellings(statement, path), function)
-    for _ in range(2):  # an alias of an alias is as far as people go
-        for match in _ASSIGNED.finditer(page.code.masked):
-            if match[2] in known:
-                known[match[1]] = known[match[2]]
-    return known
+    return with_aliases(page.code.masked, known)
 
 
 def _spellings(statement: WrittenImport, path: str) -> Iterator[str]:
@@ -150,6 +151,7 @@ def _load(page: Page, function: str, arguments: dict[str, Span2]) -> WrittenImpo
         anchor=anchor,
         loose=function == "resolve_name",
         open=is_open,
+        asks=function == "find_spec",
     )
 
 
