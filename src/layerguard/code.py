@@ -100,9 +100,13 @@ def _place(data: bytes, offset: int) -> tuple[int, int]:
 class Code:
     """The text of one Python file, and its masked twin."""
 
-    def __init__(self, text: str) -> None:
-        """Mask the text; `decode` gives one."""
+    def __init__(self, text: str, until: int | None = None) -> None:
+        """Mask the text (`decode` gives one), or, with an offset, just what comes before it.
+
+        The masked text ends there then, or where the string or comment ends that spans the offset.
+        """
         self.text = text
+        self._until = len(text) if until is None else until
         self._spans: list[tuple[int, int]] = []
         self.comments: list[tuple[int, int]] = []
         """Where each comment begins and ends."""
@@ -114,7 +118,7 @@ class Code:
             self._mask_all()
             self.masked = "".join(self._pieces).replace("\\\n", "  ")
         else:
-            self.masked = text
+            self.masked = text[: self._until]
 
     @cached_property
     def strings(self) -> dict[int, StringToken]:
@@ -157,12 +161,14 @@ class Code:
             return ""
 
     def _mask_all(self) -> None:
-        text, position = self.text, 0
+        text, position, until = self.text, 0, self._until
         add, add_span = self._pieces.append, self._spans.append
         while position >= 0:
             resume = -1
             for match in _TOKEN.finditer(text, position):
                 start, end = match.span()
+                if start >= until:
+                    break
                 if text[start] == "#":
                     add(text[self._done : start])
                     add(" " * (end - start))
@@ -179,7 +185,7 @@ class Code:
                     self._done = end
                     add_span((start, end))
             position = resume
-        add(text[self._done :])
+        add(text[self._done : until])
 
     def _blank(self, start: int, end: int, filler: str) -> None:
         self._pieces.append(self.text[self._done : start])

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from layerguard.blocks import Around, Blocks
 from layerguard.code import Code, Unreadable, decode
 from layerguard.imports.base import Fault, Findings, Page, Span, WrittenImport
-from layerguard.imports.dynamic import find_dynamic
-from layerguard.imports.statements import Statement, find_statements
+from layerguard.imports.dynamic import find_dynamic, loads_dynamically
+from layerguard.imports.statements import Statement, find_statements, margin_end
 from layerguard.imports.strings import find_strings
 from layerguard.imports.syntax import find_fault
 from layerguard.imports.typing_names import typing_names
@@ -41,8 +41,7 @@ def find_in_text(text: str, via: Collection[str]) -> Findings:
 
 
 def _find(text: str, via: Collection[str]) -> Iterator[WrittenImport]:
-    code = Code(text)
-    statements = tuple(find_statements(code))
+    code, statements = _statements(text, via)
     blocks = Blocks(code, typing_names(code, statements))
     page = Page(code, statements, blocks)
     found: list[WrittenImport] = [
@@ -57,6 +56,21 @@ def _find(text: str, via: Collection[str]) -> Iterator[WrittenImport]:
             found += news if way in via else ()
     found.sort(key=lambda item: (item.span.line, item.span.column))
     return iter(found)
+
+
+def _statements(text: str, via: Collection[str]) -> tuple[Code, tuple[Statement, ...]]:
+    """Return the import statements of a file and its code, of which no more is masked than is needed.
+
+    In most files all imports stand at the margin, near the top: what comes after them need not be looked at.
+    """
+    if "string" not in via and not ("dynamic" in via and loads_dynamically(text)):
+        end = margin_end(text)
+        if end >= 0:
+            code = Code(text, end)
+            if code.masked.count("(") == code.masked.count(")"):
+                return code, tuple(find_statements(code))
+    code = Code(text)
+    return code, tuple(find_statements(code))
 
 
 def _placed(blocks: Blocks, statement: Statement) -> WrittenImport:

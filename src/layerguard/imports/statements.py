@@ -15,6 +15,8 @@ from layerguard.imports.base import Span, WrittenImport, WrittenName
 
 _IMPORT = re.compile(r"import(?!\w)")
 _FROM = re.compile(r"(?:^|(?<=[\s;:]))(?:(lazy)[ \t\f]+)?from(?!\w)([ \t\f.\w]*)\Z")
+_MARGIN = re.compile(r"(?:lazy[ \t\f]+)?(?:from|import)(?!\w)")
+_NEXT = re.compile(r"\n(?=[^\s)#])")
 _LAZY = re.compile(r"(?:^|(?<=[\s;:]))lazy[ \t\f]*\Z")
 _END = re.compile(r"[\n;]|\Z")
 _MODULES = re.compile(r"(\w+(?:[ \t\f]*\.[ \t\f]*\w+)*)(?:[ \t\f]+as[ \t\f]+(\w+))?")
@@ -53,6 +55,26 @@ def find_statements(code: Code) -> Iterator[Statement]:
         else:
             lazy = bool(_LAZY.search(before))
             yield from _plain_imports(code, match.end(), lazy=lazy, at_margin=not before)
+
+
+def margin_end(text: str) -> int:
+    """Return an offset behind the last import statement of a file, -1 where one may be indented.
+
+    Only looks for the word at the beginning of lines, so it may be too far, or -1 without need.
+    """
+    end = 0
+    for match in _IMPORT.finditer(text):
+        line = text.rfind("\n", 0, match.start()) + 1
+        if not _MARGIN.match(text, line):
+            return -1
+        end = match.end()
+    if end:
+        line_end = text.find("\n", end)
+        bracket = text.find("(", end, line_end) if line_end >= 0 else -1
+        closed = text.find(")", bracket) if bracket >= 0 else line_end
+        found = _NEXT.search(text, closed) if closed >= 0 else None
+        end = found.start() if found else len(text)
+    return end
 
 
 def _from_import(code: Code, line_start: int, found: re.Match[str], after: int) -> Statement:

@@ -56,9 +56,8 @@ def find_strings(page: Page) -> Iterator[WrittenImport]:
             continue
         tokens = _beside(page, start)
         end = tokens[-1].end
-        if tokens[-1].field < 0:
-            # What stands in the fields of an f-string is code, with strings of its own.
-            done = end
+        # What stands in the fields of an f-string is code, with strings of its own.
+        done = end if tokens[-1].field < 0 else tokens[-1].field
         found = _path(page, tokens)
         if found is None or page.blocks.stands_alone(start):
             continue
@@ -77,16 +76,17 @@ def find_strings(page: Page) -> Iterator[WrittenImport]:
             guarded=around.guarded,
             loose=not is_open,
             open=is_open,
-            sure=bool(name or _SURE.search(masked, max(0, start - _LONGEST_CALL), start)),
+            # `app.main:run` is hardly anything else; `urn:isbn` often is.
+            sure=bool((name and "." in module) or _SURE.search(masked, max(0, start - _LONGEST_CALL), start)),
         )
 
 
 def _is_other(page: Page, start: int, end: int) -> bool:
     """Tell whether what stands around a string says that it names something else than a module."""
     code = page.code
-    if _OTHER.search(code.masked, max(0, start - _LONGEST_CALL), start) or _OTHER_BEHIND.match(
-        code.masked, end
-    ):
+    if _OTHER.search(code.masked, max(0, start - _LONGEST_CALL), start):
+        return True
+    if _OTHER_BEHIND.match(code.masked, end):
         return True
     if "loggers" not in code.text and "path" not in code.masked:
         return False

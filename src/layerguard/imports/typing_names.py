@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from layerguard.aliases import with_aliases
 from layerguard.code import Code
 from layerguard.imports.base import WrittenImport
 
 _TYPING = frozenset({"typing", "typing_extensions"})
 _CONSTANT = "TYPE_CHECKING"
-_ASSIGNED = re.compile(r"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*([\w.]+)[ \t]*$", re.MULTILINE)
-_SET = re.compile(rf"^[ \t]*{_CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)", re.MULTILINE)
+_SET = re.compile(rf"{_CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)")
 
 
 def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[str]:
@@ -31,10 +31,12 @@ def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[s
             names.update(name.bound for name in statement.names if name.name == _CONSTANT)
         elif any(name.bound == _CONSTANT for name in statement.names):
             names.discard(_CONSTANT)
-    assigned = _ASSIGNED.findall(code.masked)
-    for _ in range(2):
-        names.update(name for name, value in assigned if value in names)
-    own = (match[1].rpartition("=")[2].strip() for match in _SET.finditer(code.masked))
+    names = set(with_aliases(code.masked, dict.fromkeys(names, "")))
+    own = [
+        match[1].rpartition("=")[2].strip()
+        for match in _SET.finditer(code.masked)
+        if not code.masked[code.masked.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
+    ]
     if any(value not in {*names, "False", "0"} for value in own):
         names.discard(_CONSTANT)
     return frozenset(names)
