@@ -47,6 +47,17 @@ class Arrival(msgspec.Struct, frozen=True):
     units: int = 0
 
 
+def step_of(found: Import, loaded: str, place: Location, imported: str = "") -> Step:
+    """Return the link from an import to what it loads: to what it names, or to a parent package of that.
+
+    `imported` is what the import names where that is a name of its module.
+    """
+    named = imported or found.imported
+    if loaded == named:
+        return Step(found.importer, loaded, place.path, place.line)
+    return Step(found.importer, loaded, place.path, place.line, as_parent=True, named=named)
+
+
 def run_parents(found: Import) -> list[str]:
     """Return the packages that an import may run on its way to what it names, highest first.
 
@@ -98,17 +109,16 @@ class Web:
         self.after: dict[str, dict[str, Step]] = {}
         self.before: dict[str, list[str]] = {}
         for found in imports:
-            place = found.location
             if found.importer != found.imported:
-                self._link(Step(found.importer, found.imported, place.path, place.line))
+                self._link(step_of(found, found.imported, found.location))
             if reach == "load":
                 for parent in run_parents(found):
-                    self._link(Step(found.importer, parent, place.path, place.line, as_parent=True))
+                    self._link(step_of(found, parent, found.location))
         if reach == "load":
             for start in starts:
                 path = modules[start].path if start in modules else ""
                 for parent in parents(start):
-                    self._link(Step(start, parent, path, 1, as_parent=True))
+                    self._link(Step(start, parent, path, 1, as_parent=True, named=start))
 
     def _link(self, step: Step) -> None:
         links = self.after.setdefault(step.importer, {})
@@ -187,8 +197,7 @@ class Reached:
         reaching = self.units(found.importer) & mask
         if not reaching:
             return None
-        place = hit.location
-        last = Step(found.importer, hit.loaded, place.path, place.line, as_parent=hit.loaded != hit.imported)
+        last = step_of(found, hit.loaded, hit.location, hit.imported)
         chain = (*self.chain(found.importer, mask, avoid), last)
         return Arrival(found, hit.imported, hit.location, chain, reaching)
 

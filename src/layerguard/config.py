@@ -58,7 +58,12 @@ def find_root(start: Path) -> tuple[Path, str]:
 
     Raises UserError when there is none.
     """
-    folder = Path(os.path.abspath(start))  # noqa: PTH100 (a `..` is taken as it is written, links are kept)
+    try:
+        folder = Path(os.path.abspath(start))  # noqa: PTH100 (a `..` is taken as it is written, links are kept)
+    except FileNotFoundError:
+        raise UserError(
+            "the current folder does not exist any more.", "Change to the project's folder."
+        ) from None
     if not folder.exists():
         raise UserError(f"'{start}': there is no such folder.")
     for candidate in (folder, *folder.parents):

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from layerguard.contracts import KINDS, Contract
 from layerguard.errors import UserError
 from layerguard.pattern_syntax import find_fault, find_fault_in_list, find_fault_in_name, find_fault_in_paths
+from layerguard.seeds import Plant
 from layerguard.settings import KEYS
 from layerguard.tables import describe, known, quoted, read_table, suggest
 
@@ -30,7 +31,7 @@ PATHS = frozenset({"text"})
 """The keys of contracts that hold gitignore patterns."""
 
 MAY_BE_EMPTY = frozenset(
-    {"importers", "exclude-importers", "containers", "exhaustive-ignores", "generated", "text"}
+    {"importers", "exclude-importers", "containers", "exhaustive-ignores", "generated", "plant", "text"}
 )
 """The lists that mean something with nothing in them; a contract with another empty list is about nothing."""
 
@@ -71,6 +72,26 @@ def read_contract(values: Mapping[str, Any], path: str, number: int) -> Contract
     """
     name = values.get("id")
     where = f"{path}: contract '{name}'" if isinstance(name, str) else f"{path}: contract number {number}"
+    kind = _read_kind(values, where)
+    options = {key: value for key, value in values.items() if key != "kind"}
+    for key in options:
+        if key in KEYS and key not in KINDS[kind].__struct_encode_fields__:
+            hint = f"'{key}' is a key of the whole configuration: write it above the first [[contract]]."
+            raise UserError(f"{where}: unknown key '{key}'.", hint)
+    _check_plants(options.get("plant"), where)
+    contract = read_table(options, KINDS[kind], where)
+    if not _ID.fullmatch(contract.id):
+        raise UserError(f"{where}: 'id' must be made of a-z, 0-9 and '-' (not '{contract.id}').")
+    _check_reach(contract, where)
+    for key, value in options.items():
+        _check_option(key, value, where)
+    problems = getattr(contract, "problems", None)
+    for key, message in problems() if problems else ():
+        raise UserError(f"{where}: '{key}': {message}")
+    return contract
+
+
+def _read_kind(values: Mapping[str, Any], where: str) -> str:
     kind = values.get("kind")
     if kind is None:
         raise UserError(f"{where}: the key 'kind' is missing.", known(KINDS))
@@ -78,17 +99,14 @@ def read_contract(values: Mapping[str, Any], path: str, number: int) -> Contract
         raise UserError(f"{where}: 'kind' must be a string, not {describe(kind)}.", known(KINDS))
     if kind not in KINDS:
         raise UserError(f"{where}: unknown kind '{kind}'.", suggest(kind, KINDS) or known(KINDS))
-    options = {key: value for key, value in values.items() if key != "kind"}
-    for key in options:
-        if key in KEYS and key not in KINDS[kind].__struct_encode_fields__:
-            hint = f"'{key}' is a key of the whole configuration: write it above the first [[contract]]."
-            raise UserError(f"{where}: unknown key '{key}'.", hint)
-    contract = read_table(options, KINDS[kind], where)
-    if not _ID.fullmatch(contract.id):
-        raise UserError(f"{where}: 'id' must be made of a-z, 0-9 and '-' (not '{contract.id}').")
+    return kind
+
+
+def _check_reach(contract: Contract, where: str) -> None:
+    """Refuse a reach that the kind does not know, or with which the contract would look at nothing."""
     if contract.reach not in contract.reaches:
         raise UserError(
-            f"{where}: 'reach' cannot be '{contract.reach}' for a contract of kind '{kind}'; "
+            f"{where}: 'reach' cannot be '{contract.reach}' for a contract of kind '{contract.kind}'; "
             f"it can be {quoted(contract.reaches)}."
         )
     if contract.reach == "load":
@@ -98,12 +116,6 @@ def read_contract(values: Mapping[str, Any], path: str, number: int) -> Contract
                 raise UserError(
                     f"{where}: '{key}' leaves out {what}, but with reach = \"load\" nothing else counts."
                 )
-    for key, value in options.items():
-        _check_option(key, value, where)
-    problems = getattr(contract, "problems", None)
-    for key, message in problems() if problems else ():
-        raise UserError(f"{where}: '{key}': {message}")
-    return contract
 
 
 def read_registry(values: Mapping[str, Any], path: str, number: int) -> Registry:
@@ -133,6 +145,19 @@ def find_ids(text: str) -> defaultdict[str, list[int]]:
         elif token["id"] and inside:
             lines[token["id"]].append(text.count("\n", 0, token.start()) + 1)
     return lines
+
+
+def _check_plants(plants: object, where: str) -> None:
+    """Check each [[contract.plant]]; that they are a list of tables at all is checked with the contract."""
+    for number, values in enumerate(plants if isinstance(plants, list) else [], 1):
+        if not isinstance(values, dict):
+            return
+        plant = read_table(values, Plant, f"{where}: plant {number}")
+        fault, hint = find_fault_in_name(plant.module)
+        if fault:
+            raise UserError(f"{where}: plant {number}: 'in': '{plant.module}' {fault}.", hint)
+        if not plant.code.strip():
+            raise UserError(f"{where}: plant {number}: 'code' is empty, so that nothing is planted.")
 
 
 def _check_option(key: str, value: object, where: str) -> None:

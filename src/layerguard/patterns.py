@@ -46,6 +46,10 @@ class Patterns:
             found = self._found[name] = self._search(name)
             return found
 
+    def alone(self, text: str) -> Patterns:
+        """Return one of the patterns by itself, meant in the same way."""
+        return Patterns([text], as_packages=self._as_packages)
+
     def _search(self, name: str) -> str | None:
         best: str | None = None
         for regex in self._positive:

@@ -62,7 +62,7 @@ def examine(
     Without `compare` nothing is compared with a base.
     """
     config = load_config(Path(root))
-    chosen = _choose(config.contracts, contracts)
+    chosen = choose(config.contracts, contracts)
     wanted = relative_paths(config.root, root, paths)
     point = find_base(config.root, base, config.base, os.environ) if compare else None
     past = Past(config.root, point, config) if point else None
@@ -111,7 +111,8 @@ def _moves(config: Config, tree: Tree, past: Past | None) -> Moves:
     return Moves(tables, renames, past.modules if past else ())
 
 
-def _choose(contracts: tuple[Contract, ...], wanted: Collection[str]) -> tuple[Contract, ...]:
+def choose(contracts: tuple[Contract, ...], wanted: Collection[str]) -> tuple[Contract, ...]:
+    """Return the contracts with the wanted ids, all where none is; raise UserError for an unknown id."""
     ids = [contract.id for contract in contracts]
     for name in wanted:
         if name not in ids:

@@ -9,7 +9,7 @@ import msgspec
 from layerguard.contracts import Contract
 from layerguard.tables import quoted
 
-_LOOKED_AT = ("sources", "targets", "modules", "packages", "layers", "containers", "text")
+_LOOKED_AT = ("sources", "targets", "modules", "packages", "containers", "text")
 """Lists of which a contract looks at less when an item is gone."""
 _LEFT_OUT = ("importers", "exclude_importers", "exhaustive_ignores", "generated")
 """Lists of which a contract looks at less when an item comes."""
@@ -51,6 +51,11 @@ def _changes(old: Contract, new: Contract) -> Iterator[str]:
             yield f"looks at less: 'depth' is {now} now"
         elif field.name == "reach" and (now == "direct" or before == "transitive"):
             yield f"looks at less: 'reach' was '{before}' and is '{now}'"
+    lost = sorted(old.promises - new.promises)
+    if lost:
+        source, target = lost[0]
+        others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        yield f"looks at less: '{source}' may import '{target}' now{others}"
     yield from _fewer("via", old.ways, new.ways)
     yield from _fewer("when", old.when, new.when)
 
@@ -80,8 +85,6 @@ def _lists(key: str, before: Collection[str], now: Collection[str], *, all_befor
         yield f"looks at less: '{key}' has no {quoted(gone)} any more"
     if taken:
         yield f"looks at less: '{key}' has {quoted(taken)} now"
-    if key == "layers" and not gone and [item for item in now if item in before] != list(before):
-        yield "has its layers in another order"
 
 
 def _items(value: Collection[str] | None) -> list[str]:

@@ -9,7 +9,7 @@ import msgspec
 
 from layerguard.model import Import, Location, Reach, Severity, Step, Via, Violation, When
 from layerguard.patterns import Importers, Patterns
-from layerguard.seeds import PLANTED, Ground, Plant, Seed
+from layerguard.seeds import SCOPE, Ground, Plant, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,7 +72,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def heeds(self, importer: str) -> bool:
         """Tell whether what is planted in a module counts, at module level and in a function."""
         excluded = _importers(self.exclude_importers)
-        return not (excluded.match(importer, "") or excluded.match(importer, PLANTED))
+        return not (excluded.match(importer, "") or excluded.match(importer, SCOPE))
 
     @property
     def ways(self) -> tuple[Via, ...]:
@@ -88,6 +88,11 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def mentioned(self) -> set[str]:
         """The modules of which mentions in text are looked for."""
         return set()
+
+    @property
+    def promises(self) -> frozenset[tuple[str, str]]:
+        """Who must not import whom, where the order of the options says so; empty where their sets do."""
+        return frozenset()
 
     @property
     def moves(self) -> dict[str, str]:
@@ -110,12 +115,8 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def looked_at(self, graph: Graph) -> list[Import]:
         """Return the imports that count, by place; with `reach` load only those that run on load."""
-        return [
-            found
-            for found in graph.imports
-            if self.looks_at(found)
-            and (self.reach != "load" or (found.when == "load" and found.via in {"import", "dynamic"}))
-        ]
+        imports = [found for found in graph.imports if self.looks_at(found)]
+        return imports if self.reach != "load" else list(_loading(imports))
 
     def arrived(self, arrival: Arrival) -> Violation:
         """Tell of an import that enters a place which it, or what leads to it, must not reach."""
@@ -159,6 +160,17 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             hint=self.hint,
             key=allowance_key(found, target),
         )
+
+
+def _loading(imports: Iterable[Import]) -> Iterator[Import]:
+    """Yield what loads something when its module is loaded."""
+    for found in imports:
+        if found.when != "load" or found.via not in {"import", "dynamic"}:
+            continue
+        if not found.asks:
+            yield found
+        elif "." in found.imported:  # who asks for a module loads the package that would hold it
+            yield msgspec.structs.replace(found, imported=found.imported.rpartition(".")[0], names=())
 
 
 def allowance_key(found: Import, imported: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.contracts.base import Contract, empty_packages
 from layerguard.patterns import Patterns
-from layerguard.seeds import PLANTED, Ground, Seed, Target
+from layerguard.seeds import Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ class Existing(Contract, frozen=True, kw_only=True):
             for package in ground.graph.modules:
                 goal = ground.fresh(package)
                 if package in Patterns([text]) and goal in packages and goal not in generated:
-                    yield Seed(home, Target(goal, by_parent=_can_miss(ground.graph, package, PLANTED)))
+                    yield Seed(home, Target(goal, by_parent=_can_miss(ground.graph, goal)))
                     break
 
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
@@ -99,6 +99,7 @@ def _is_seen(graph: Graph, module: str) -> bool:
     return graph.modules[module].is_package and graph.modules[module].has_file
 
 
-def _can_miss(graph: Graph, package: str, name: str) -> bool:
-    """Tell whether a package can be seen not to bind a name."""
+def _can_miss(graph: Graph, target: str) -> bool:
+    """Tell whether the package that would hold a module can be seen not to bind its name."""
+    package, _, name = target.rpartition(".")
     return _is_seen(graph, package) and not graph.binds(package, name)

@@ -105,6 +105,17 @@ class Layers(Contract, frozen=True, kw_only=True):
                 for goal in dict.fromkeys((*above[-1:], *above[:1])):
                     yield Seed(home, Target(goal))
 
+    @property
+    def promises(self) -> frozenset[tuple[str, str]]:
+        """Which layer must not import which, by their patterns."""
+        elements = _elements(self.layers)
+        return frozenset(
+            (source.pattern, target.pattern)
+            for target, bits in zip(elements, _banned(elements), strict=True)
+            for number, source in enumerate(elements)
+            if bits >> number & 1
+        )
+
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield mixed siblings, empty and repeated layers, and options that need others."""
         names: list[str] = []

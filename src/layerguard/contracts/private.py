@@ -73,11 +73,9 @@ class Private(Contract, frozen=True, kw_only=True):
             made_up = (Target(f"{name}._{PLANTED}", by_parent=False) for name in meant)
             goal = next((each for each in (*hidden, *made_up) if each.module in packages), None)
             if goal:
-                private = _first_private(goal.module)
+                parent = _first_private(goal.module).rpartition(".")[0]
                 home = ground.first(
-                    lambda name, parent=private.rpartition(".")[0]: (  # type: ignore[misc]
-                        not within(name, parent) and self.heeds(name)
-                    )
+                    lambda name, parent=parent: not within(name, parent) and self.heeds(name)  # type: ignore[misc]
                 )
                 if home:
                     yield Seed(home, goal)

@@ -9,7 +9,7 @@ from layerguard.contracts.base import Contract, empty_targets
 from layerguard.graph import Graph, within
 from layerguard.model import Reach, Via, Violation
 from layerguard.patterns import Importers, Patterns
-from layerguard.seeds import PLANTED, Ground, Seed
+from layerguard.seeds import SCOPE, Ground, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Protected(Contract, frozen=True, kw_only=True):
             unit = str(protected.find(goal.whole))
 
             def is_outside(name: str, unit: str = unit) -> bool:
-                allowed = importers.match(name, "") or importers.match(name, PLANTED)
+                allowed = importers.match(name, "") or importers.match(name, SCOPE)
                 return not allowed and not within(name, unit) and self.heeds(name)
 
             homes = [ground.first(is_outside)]

@@ -131,8 +131,8 @@ class Removed(Contract, frozen=True, kw_only=True):
 
     def _named(self, found: Import, old: str, target: str, location: Location) -> Violation:
         verb = "names" if found.via in {"string", "text"} else "imports"
-        new = self.moved(target)
-        now = f"now {new}" if new else "which was removed"
+        new = self.modules[old]
+        now = f"now {new}{target[len(old) :]}" if new else "which was removed"
         message = f"{found.importer} {verb} {target}, {now}"
         return self.violation(found, imported=target, location=location, message=message)
 
