@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -14,9 +15,9 @@ from layerguard import __version__
 from layerguard.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from layerguard.model import Report
+    from layerguard.model import Reach, Report
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "sarif", "junit")
 _BAD = 2
@@ -46,7 +47,11 @@ def cli() -> None:
 @click.option(
     "--output-file", type=click.Path(dir_okay=False), help="Write the report there instead of printing it."
 )
+@click.option("--base", metavar="REV", help="The revision that the allowance file may not outgrow.")
+@click.option("--strict-contracts", is_flag=True, help="Fail when a contract promises less than at the base.")
 @click.option("--show-allowed", is_flag=True, help="Report the allowed violations too.")
+@click.option("--fix", is_flag=True, help="Put the new names of moved modules where the old ones are.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are violations.")
 def check(
     *,
@@ -54,7 +59,11 @@ def check(
     contracts: tuple[str, ...],
     output_format: str | None,
     output_file: str | None,
+    base: str | None,
+    strict_contracts: bool,
     show_allowed: bool,
+    fix: bool,
+    diff: bool,
     exit_zero: bool,
 ) -> int:
     """Check the imports of the project against its contracts.
@@ -62,35 +71,99 @@ def check(
     PATHs limit what is reported, not what is read.
     """
     from layerguard import run  # noqa: PLC0415 - heavy
+    from layerguard.ci import default_format  # noqa: PLC0415 - heavy
 
+    if diff:
+        return int(_fix(paths, contracts, write=False) and not exit_zero)
+    if fix:
+        _fix(paths, contracts, write=True)
     with _Progress() as progress:
-        report = run.check(paths=paths, contracts=contracts, show_allowed=show_allowed, progress=progress)
+        report = run.check(
+            paths=paths, contracts=contracts, base=base, show_allowed=show_allowed, progress=progress
+        )
     _tell(report, output_format or default_format(os.environ), output_file)
-    return 1 if report.failed and not exit_zero else 0
+    failed = report.failed or (strict_contracts and report.weakened)
+    return 1 if failed and not exit_zero else 0
 
 
-@cli.command()
+@cli.command("ratchet")
 @click.option(
     "--check", "only_check", is_flag=True, help="Write nothing; exit with 1 if something would be written."
 )
-def ratchet(*, only_check: bool) -> int:
-    """Remove the allowances that are no longer needed.
+@click.option(
+    "--adopt", metavar="ID", help="Take over what breaks this contract, which the base does not have."
+)
+@click.option("--base", metavar="REV", help="The revision that the allowance file may not outgrow.")
+@click.option("--resolve", is_flag=True, help="Mend a merge conflict in the allowance file.")
+def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bool) -> int:
+    """Remove the allowances that are no longer needed, rewrite those of modules that moved.
 
-    None is ever added. In a CI system nothing is written.
+    None is ever added to a contract that the base has. In a CI system nothing is written.
     """
-    from layerguard import run  # noqa: PLC0415 - heavy
+    from layerguard import merging, ratchet  # noqa: PLC0415 - heavy
+    from layerguard.ci import ci_variable  # noqa: PLC0415 - heavy
 
-    in_ci = os.environ.get("CI", "").lower() not in {"", "0", "false"}
+    if adopt and resolve:
+        raise click.UsageError("--adopt and --resolve do not go together.")
+    done: ratchet.Ratcheted | ratchet.Adopted | merging.Resolved
+    ci = ci_variable(os.environ)
+    write = not only_check and not ci
     with _Progress() as progress:
-        done = run.ratchet(write=not only_check and not in_ci, progress=progress)
+        if resolve:
+            done = merging.resolve_conflict(write=write)
+        elif adopt:
+            done = ratchet.adopt(adopt, base=base, write=write, progress=progress)
+        else:
+            done = ratchet.ratchet(base=base, write=write, progress=progress)
     for note in done.notes:
         click.echo(f"note: {note}", err=True)
-    _print(f"removed {done.removed}, moved {done.moved}, kept {done.kept}\n")
-    if in_ci and done.changed and not only_check:
+    _print(f"{done}\n")
+    if ci and done.changed and not only_check:
         click.echo(
-            f"note: nothing was written to {done.path}, because this is a CI system (CI is set).", err=True
+            f"note: nothing was written to {done.path}, because this is a CI system ({ci} is set).", err=True
         )
-    return 1 if done.changed and (only_check or in_ci) else 0
+    return 1 if done.changed and (only_check or ci) else 0
+
+
+@cli.command("merge-driver", hidden=True)
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("ours", type=click.Path(path_type=Path))
+@click.argument("theirs", type=click.Path(path_type=Path))
+def merge_driver(*, base: Path, ours: Path, theirs: Path) -> int:
+    """Merge three versions of the allowance file into OURS, for git.
+
+    Exit status 1: one of them cannot be read, and OURS is as it was.
+    """
+    from layerguard.merging import merge_files  # noqa: PLC0415 - heavy
+
+    try:
+        merge_files(base, ours, theirs)
+    except UserError as error:
+        click.echo(f"error: {error.message}", err=True)
+        return 1
+    return 0
+
+
+@cli.command()
+@click.option("--output-format", type=click.Choice(["full", "json"]), default="full", help="How to tell it.")
+@click.option(
+    "--last",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many commits to show.",
+)
+def debt(*, output_format: str, last: int) -> int:
+    """Tell how many allowances there are, whose, since when, and how their number changed."""
+    from layerguard.debt import measure, to_json, to_text  # noqa: PLC0415 - heavy
+
+    found = measure(last=last)
+    for note in found.notes:
+        click.echo(f"note: {note}", err=True)
+    width = shutil.get_terminal_size().columns
+    _print(to_json(found) if output_format == "json" else to_text(found, width))
+    return 0
 
 
 @cli.command()
@@ -103,18 +176,60 @@ def explain(topic: str) -> int:
     return 0
 
 
-def default_format(environment: Mapping[str, str]) -> str:
-    """Return the output format that suits the environment: that of the CI system, else `full`."""
-    if environment.get("GITHUB_ACTIONS") == "true":
-        return "github"
-    return "gitlab" if environment.get("GITLAB_CI") == "true" else "full"
+@cli.command()
+@click.argument("importer")
+@click.argument("imported")
+@click.option(
+    "--reach",
+    type=click.Choice(["direct", "transitive", "load"]),
+    default="transitive",
+    show_default=True,
+    help="Which chains: single imports, all, or what importing IMPORTER really loads.",
+)
+@click.option(
+    "--all",
+    "number",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="Show the N shortest chains instead of one.",
+)
+def why(*, importer: str, imported: str, reach: Reach, number: int) -> int:
+    """Show the shortest chain of imports from IMPORTER to IMPORTED, as places.
+
+    Both may be packages; IMPORTED may be external, or a name in a module. Exit status: 1 without a chain.
+    """
+    from layerguard.why import why as find  # noqa: PLC0415 - heavy
+
+    with _Progress() as progress:
+        answer = find(".", importer, imported, reach=reach, number=number, progress=progress)
+    _print(answer.text)
+    return 0 if answer.chains else 1
+
+
+@cli.command()
+@click.option("--auto", is_flag=True, help="Plant imports too that must break each contract.")
+@click.option(
+    "--contract", "contracts", multiple=True, metavar="ID", help="Test this contract only (repeatable)."
+)
+def test(*, auto: bool, contracts: tuple[str, ...]) -> int:
+    """Plant imports in memory, and tell which of them the contracts miss.
+
+    Nothing is written to the project. Exit status: 1 when a plant was not treated as it should be.
+    """
+    from layerguard.trial import try_contracts  # noqa: PLC0415 - heavy
+
+    with _Progress() as progress:
+        trial = try_contracts(".", contracts=contracts, auto=auto, progress=progress)
+    _print(trial.text)
+    return 1 if trial.failed else 0
 
 
 def _tell(report: Report, output_format: str, output_file: str | None) -> None:
     from layerguard.reporters import REPORTERS  # noqa: PLC0415 - heavy
 
-    for note in report.notes:
-        click.echo(note, err=True)
+    for note in (*report.notes, *report.weakened):
+        click.echo(f"note: {note}", err=True)
     colour = not output_file and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     text = REPORTERS[output_format](report, colour=colour)
     if output_file:
@@ -125,11 +240,26 @@ def _tell(report: Report, output_format: str, output_file: str | None) -> None:
     _print(text)
 
 
+def _fix(paths: tuple[str, ...], contracts: tuple[str, ...], *, write: bool) -> bool:
+    """Fix, or print what would be; return whether there is anything to fix. What is left goes to stderr."""
+    from layerguard import fixes  # noqa: PLC0415 - heavy
+
+    with _Progress() as progress:
+        done = fixes.fix(paths=paths, contracts=contracts, write=write, progress=progress)
+    if not write:
+        _print(done.diff())
+    for line in done.lines(write=write):
+        click.echo(line, err=True)
+    return done.places > 0
+
+
 def _print(text: str) -> None:
     """Write bytes to standard output, so that neither locale nor platform changes them."""
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        data = memoryview(text.encode("utf-8", "surrogateescape"))
+        while data:  # under PYTHONUNBUFFERED a write may take a part only
+            data = data[sys.stdout.buffer.write(data) or 0 :]
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         # The reader is gone. Python would complain once more when it flushes standard output at exit, and
