@@ -29,7 +29,7 @@ class Patched(NamedTuple):
 
 
 def patched_by_ast(text: str) -> list[Patched]:
-    """Return every literal dotted target of `patch(…)`, `patch.dict(…)`, `setattr(…)` and their like, by place."""
+    """Return every literal dotted target of `patch(…)`, `patch.dict(…)`, `setattr(…)` …, by place."""
     lines = text.split("\n")
     found = []
     for node in ast.walk(ast.parse(text)):

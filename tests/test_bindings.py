@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from layerguard.bindings import bound_names
+from layerguard.bindings import bound_names, spoken_names
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,15 @@ def test_a_file_that_is_no_text_is_unseen() -> None:
 def test_words_in_strings_and_comments_make_nothing_unseen() -> None:
     assert bound_names(b"x = 'globals()'  # exec, from a import *\n") == frozenset({"x"})
     assert bound_names(b"x.exec()\ny.globals\n") == frozenset({"x", "y"})
+
+
+def test_what_a_module_makes_on_demand_stands_in_its_text() -> None:
+    lazy = b'TABLE = {"Thing": ".things"}  # and Other\ndef __getattr__(name): ...\n'
+    assert bound_names(lazy) is None
+    spoken = spoken_names(lazy)
+    assert spoken is not None
+    assert {"Thing", "Other", "things"} <= spoken
+    assert "chord_unlock" not in spoken
+    assert spoken_names(b"import os\n") == {"os"}
+    assert spoken_names(b"from .all import *\ndef __getattr__(name): ...\n") is None
+    assert spoken_names(b"\xff\n") is None

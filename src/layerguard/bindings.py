@@ -15,6 +15,7 @@ _UNSEEN = re.compile(
 _DEFINITION = re.compile(r"(?:async[ \t\f]+)?(?:def|class)[ \t\f]+(\w+)")
 _IMPORT = re.compile(r"(?<!\w)(?:from(?!\w)[\w. \t\f]*)?import(?!\w)[ \t\f]*(?:\([^)]*\)|[^\n;]*)")
 _WORD_OR_BRACKET = re.compile(r"[(\[{]|[)\]}]|(?<![\w.])(\w+)[ \t\f]*(=(?!=))?")
+_ANY_WORD = re.compile(r"\w+")
 _GLOBAL = re.compile(r"(?<!\w)global[ \t\f]+([\w, \t\f]+)")
 
 
@@ -43,6 +44,24 @@ def bound_names(data: bytes) -> frozenset[str] | None:
     for line in blocks.module_lines():
         names.update(_words(_IMPORT.sub("", line)))
     return frozenset(names)
+
+
+def spoken_names(data: bytes) -> frozenset[str] | None:
+    """Return the names that a string may take from a module: those it binds, or any word of its text.
+
+    What `__getattr__` gives stands in the module somewhere, be it in a table of strings. None where a star
+    import brings names that do not stand there.
+    """
+    bound = bound_names(data)
+    if bound is not None:
+        return bound
+    try:
+        code = Code(decode(data))
+    except Unreadable:
+        return None
+    if any(name.name == "*" for statement in find_statements(code) for name in statement.names or ()):
+        return None
+    return frozenset(_ANY_WORD.findall(code.text))
 
 
 def _words(line: str) -> Iterator[str]:

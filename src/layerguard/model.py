@@ -2,7 +2,8 @@
 
 Every value here is immutable. Paths are relative to the project root and have `/`;
 lines and columns count from 1, columns in characters; an end column is the column
-after the last character.
+after the last character. What there is much of is left out of the garbage collection (`gc=False`): it holds
+no circles.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ CODES: dict[str, str] = {
 }
 
 
-class Location(msgspec.Struct, frozen=True, order=True):
+class Location(msgspec.Struct, frozen=True, order=True, gc=False):
     """A stretch of one file."""
 
     path: str
@@ -45,14 +46,14 @@ class Location(msgspec.Struct, frozen=True, order=True):
     end_column: int
 
 
-class Name(msgspec.Struct, frozen=True):
+class Name(msgspec.Struct, frozen=True, gc=False):
     """A name that a `from` import takes out of a module, where it is written."""
 
     name: str
     location: Location
 
 
-class Import(msgspec.Struct, frozen=True):
+class Import(msgspec.Struct, frozen=True, gc=False):
     """One place that names a module, with the module resolved to its whole dotted name.
 
     `names` are the names taken from `imported` that are no modules themselves (`*` for a
@@ -82,7 +83,7 @@ class Import(msgspec.Struct, frozen=True):
         return "typing" if self.when == "typing" else ""
 
 
-class Module(msgspec.Struct, frozen=True):
+class Module(msgspec.Struct, frozen=True, gc=False):
     """A module of the project. `path` is its file, or its folder where it has no file."""
 
     name: str
@@ -91,7 +92,7 @@ class Module(msgspec.Struct, frozen=True):
     has_file: bool
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One link of a chain.
 
     With `as_parent`, `imported` is loaded as a parent package of `named`: of what the import there names,

@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import msgspec
 
-from layerguard.bindings import bound_names
+from layerguard.bindings import bound_names, spoken_names
 from layerguard.code import Unreadable
 from layerguard.declarations import Registry
 from layerguard.errors import UserError
@@ -45,7 +45,7 @@ def read_imports(
     `progress` is called with the number of files read so far, and of all. Raises UserError for a registry
     that cannot be read.
     """
-    resolver = Resolver(tree.modules, tree.siblings, binder(tree), outside)
+    resolver = Resolver(tree.modules, tree.siblings, binder(tree, spoken_names), outside)
     imports: list[Import] = []
     problems = list(tree.problems)
     unread = {problem.path for problem in problems}
@@ -105,10 +105,12 @@ def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) 
             yield from (item for item in resolver.resolve(sources[-1], row) if isinstance(item, Import))
 
 
-def binder(tree: Tree) -> Callable[[str, str], bool]:
+def binder(
+    tree: Tree, names_in: Callable[[bytes], frozenset[str] | None] = bound_names
+) -> Callable[[str, str], bool]:
     """Return the question whether a module may bind a name; the answer no is a sure one.
 
-    A file is read when it is first asked about.
+    `names_in` says which names the bytes of a module may bind. A file is read when it is first asked about.
     """
     files: dict[str, list[Source]] = {}
     for source in tree.sources:
@@ -119,7 +121,7 @@ def binder(tree: Tree) -> Callable[[str, str], bool]:
         found: set[str] = set()
         for source in files.get(module, ()):
             try:
-                bound = bound_names(source.file.read_bytes())
+                bound = names_in(source.file.read_bytes())
             except OSError:
                 return None
             if bound is None:

@@ -16,7 +16,7 @@ _SNIFFED = 8000
 """In how many of its first bytes a NUL makes a file a binary one; git's number."""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _OWN_TABLE = re.compile(rb"^[ \t]*\[\[?[ \t]*tool[ \t]*\.[ \t]*layerguard\b", re.MULTILINE)
-_TABLE = re.compile(rb"^[ \t]*\[", re.MULTILINE)
+_TABLE = re.compile(rb"^[ \t]*\[{1,2}[^\[\]\n]+\]{1,2}[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 
 
 def find_mentions(root: Path, tree: Tree, mentions: Mentions, own: Collection[str]) -> Iterator[Import]:

@@ -11,7 +11,7 @@ from layerguard.code import Code
 from layerguard.model import Via, When
 
 
-class Span(msgspec.Struct, frozen=True, array_like=True):
+class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A stretch of a file; lines and columns from 1, the end column after the last character."""
 
     line: int
@@ -20,7 +20,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
     end_column: int
 
 
-class WrittenName(msgspec.Struct, frozen=True, array_like=True):
+class WrittenName(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A name that a `from` import takes, and the name that it gets here."""
 
     name: str
@@ -28,7 +28,7 @@ class WrittenName(msgspec.Struct, frozen=True, array_like=True):
     span: Span
 
 
-class WrittenImport(msgspec.Struct, frozen=True, array_like=True):
+class WrittenImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A module as a file names it.
 
     `module` is the written name, with its leading dots where it is relative. Those count from the package

@@ -24,7 +24,7 @@ _NAMES = re.compile(r"(\*|\w+)(?:\s+as\s+(\w+))?")
 _BLANK = re.compile(r"[ \t\f]+")
 
 
-class Statement(WrittenImport, frozen=True, array_like=True):
+class Statement(WrittenImport, frozen=True, array_like=True, gc=False):
     """An import statement with the offset at which its module is written.
 
     `lazy` tells a statement of PEP 810, `at_margin` one that begins a line without any indentation; a

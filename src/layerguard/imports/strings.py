@@ -41,10 +41,11 @@ _LONGEST_CALL = 80
 
 
 def find_strings(page: Page) -> Iterator[WrittenImport]:
-    """Yield each string that could name a module, docstrings, bytes and the names of loggers aside.
+    """Yield each string that could name a module.
 
+    Docstrings and bytes are none, nor are the names of loggers, of groups of entry points and of files.
     Strings beside each other are one. Of one that is built up, the literal beginning counts where it
-    ends with a dot.
+    ends with a dot and no blank follows: with one it is prose.
     """
     code = page.code
     if not _POSSIBLE.search(code.text):
