@@ -65,6 +65,6 @@ def test_what_a_module_makes_on_demand_stands_in_its_text() -> None:
     assert spoken is not None
     assert {"Thing", "Other", "things"} <= spoken
     assert "chord_unlock" not in spoken
-    assert spoken_names(b"import os\n") == {"os"}
+    assert spoken_names(b"import os\n") == frozenset({"os"})
     assert spoken_names(b"from .all import *\ndef __getattr__(name): ...\n") is None
     assert spoken_names(b"\xff\n") is None

@@ -269,7 +269,7 @@ def test_full_has_the_look_of_ruff() -> None:
         "   = because: Endpoint packages load by role.\n"
         "   = hint: Put what both need into app.base.\n"
         "\n"
-        "Found 1 violation: 1 of 1 contracts broken, 0 allowed. 1 file, 1 import.\n"
+        "Found 1 violation: 1 of 1 contracts broken, 0 allowed. 1 of 1 file, 1 import.\n"
     )
 
 
@@ -391,7 +391,7 @@ def test_the_summary_counts_what_was_found(
 ) -> None:
     summary = replace(NONE, files=1610, analysed=1610, imports=2, contracts=7, broken=broken, allowed=12)
     report = Report(summary=summary, contracts=(), violations=violations)
-    assert REPORTERS["full"](report).splitlines()[-1] == f"{expected} 1610 files, 2 imports."
+    assert REPORTERS["full"](report).splitlines()[-1] == f"{expected} 1610 of 1610 files, 2 imports."
 
 
 @pytest.mark.parametrize(
@@ -518,7 +518,7 @@ def test_junit_has_a_test_for_each_contract_and_each_code_without_one() -> None:
 # every report
 
 
-# Of the surrogates only the low ones that `os.fsdecode` makes: a high one before them would be a pair in JSON.
+# Of the surrogates only the low ones that `os.fsdecode` makes: behind a high one they are a pair.
 texts = st.text(max_size=12) | st.text(
     st.sampled_from("\x00\x1b\n\r\t\x0b\x1c\x85\u2028\u202e\udc80\udcff\ufffe\uffff%:,<>&\"']]日é"),
     max_size=12,
