@@ -2,18 +2,24 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import pytest
 
 from layerguard import workers
-from layerguard.workers import spread
+from layerguard.workers import spread as spread_over
 
 MANY = range(1000)
+
+
+def spread(function: Callable[[int], Any], items: Sequence[int]) -> Iterator[Any]:
+    return spread_over(function, items, pickle.dumps, pickle.loads)
 
 
 @pytest.fixture

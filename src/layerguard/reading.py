@@ -12,7 +12,7 @@ from layerguard.code import Unreadable
 from layerguard.declarations import Registry
 from layerguard.errors import UserError
 from layerguard.imports import find_imports
-from layerguard.imports.base import Findings
+from layerguard.imports.base import Fault, Findings
 from layerguard.imports.registries import NoTable, find_rows
 from layerguard.model import Import
 from layerguard.resolve import Resolver
@@ -21,6 +21,9 @@ from layerguard.tables import known, suggest
 from layerguard.workers import spread
 
 Progress = Callable[[int, int], None]
+
+
+_DECODER = msgspec.msgpack.Decoder(list[Findings])
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -49,10 +52,13 @@ def read_imports(
     imports: list[Import] = []
     problems = list(tree.problems)
     unread = {problem.path for problem in problems}
-    read = spread(partial(_findings, via=frozenset(via)), tree.sources)
+    read = spread(
+        partial(_findings, via=frozenset(via)), tree.sources, msgspec.msgpack.encode, _DECODER.decode
+    )
     for number, (source, findings) in enumerate(zip(tree.sources, read, strict=True), 1):
-        if isinstance(findings, Problem):
-            problems.append(findings)
+        if findings.fault:
+            fault = findings.fault
+            problems.append(Problem(source.path, fault.line, fault.column, fault.reason))
             unread.add(source.path)
         else:
             for found in findings.imports:
@@ -74,16 +80,12 @@ def _start(found: Import) -> tuple[str, int, int]:
     return (found.location.path, found.location.line, found.location.column)
 
 
-def _findings(source: Source, via: Collection[str]) -> Findings | Problem:
+def _findings(source: Source, via: Collection[str]) -> Findings:
     try:
         data = source.file.read_bytes()
     except OSError as error:
-        return Problem(source.path, 1, 1, f"the file cannot be read: {error.strerror or error}")
-    findings = find_imports(data, via)
-    if findings.fault:
-        fault = findings.fault
-        return Problem(source.path, fault.line, fault.column, fault.reason)
-    return findings
+        return Findings(fault=Fault(1, 1, f"the file cannot be read: {error.strerror or error}"))
+    return find_imports(data, via)
 
 
 def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) -> Iterator[Import]:

@@ -20,12 +20,18 @@ _ENOUGH = 400
 _CHUNK = 40
 
 
-def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+def spread(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    encode: Callable[[list[Result]], bytes],
+    decode: Callable[[bytes], list[Result]],
+) -> Iterator[Result]:
     """Yield what `function` makes of each item, in their order.
 
     Processes are only forked, so that no program is started anew (which would run the main module of whoever
-    calls this), and only from a process without other threads, where a fork is safe. Where the system ends
-    one of them (it needs memory, say), the rest is done here.
+    calls this), and only from a process without other threads, where a fork is safe. Results come from them
+    as the bytes of `encode`, since pickling would take as long as the work. Where the system ends one of them
+    (it needs memory, say), the rest is done here.
     """
     processes = min(_processors(), 8)
     if len(items) < _ENOUGH or processes < 2 or not _may_fork():  # noqa: PLR2004
@@ -33,22 +39,33 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterato
         return
     done = 0
     try:
-        for result in _in_processes(function, items, processes):
-            yield result
-            done += 1
+        for data in _in_processes(
+            lambda start: encode([*map(function, items[start : start + _CHUNK])]), len(items), processes
+        ):
+            results = decode(data)
+            yield from results
+            done += len(results)
     except BrokenProcessPool:
         yield from map(function, items[done:])
 
 
-def _in_processes(
-    function: Callable[[Item], Result], items: Sequence[Item], processes: int
-) -> Iterator[Result]:
-    context = multiprocessing.get_context("fork")
-    executor = ProcessPoolExecutor(processes, context, _leave_interrupts)
+def _in_processes(work: Callable[[int], bytes], number: int, processes: int) -> Iterator[bytes]:
+    """Yield what `work` makes of the number of the first item of each chunk."""
+    # The work is handed on by the fork itself: nothing but numbers and bytes goes between the processes.
+    _work.append(work)
+    executor = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _leave_interrupts)
     try:
-        yield from executor.map(function, items, chunksize=_CHUNK)
+        yield from executor.map(_do, range(0, number, _CHUNK))
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+        _work.pop()
+
+
+_work: list[Callable[[int], bytes]] = []
+
+
+def _do(start: int) -> bytes:
+    return _work[-1](start)
 
 
 def _leave_interrupts() -> None:

@@ -19,7 +19,7 @@ def render(report: Report) -> str:
             "contracts": [asdict(result) for result in report.contracts],
             "violations": [_violation(violation) for violation in report.violations],
             "base": report.base or None,
-            "notes": list(report.notes),
+            "notes": [*report.notes, *report.weakened],
         }
     )
 
