@@ -161,7 +161,7 @@ class TestUsage:
             (["check", "--contracts", "x"], "No such option"),
             (["check", "--output-format", "xml"], "'xml' is not one of 'full'"),
             (["check", "--output-file", "."], "is a directory"),
-            (["explain"], "Missing argument 'CODE|ID'"),
+            (["explain"], "Missing argument 'CODE|KIND|ID'"),
             ([], "Usage: layerguard "),
         ],
     )

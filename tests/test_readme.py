@@ -1,7 +1,8 @@
-"""The README does what it says: every block of commands in it is run.
+"""The README and the other pages do what they say: every block of commands in them is run.
 
-A `sh` block is for a fresh checkout, and needs the package index: it runs only when LAYERGUARD_NETWORK is
-set, as `.ci/run` does. A `console` block runs in a folder with the files that the README named up to there.
+A `sh` block of the README is for a fresh checkout, and needs the package index: it runs only when
+LAYERGUARD_NETWORK is set, as `.ci/run` does. A `console` block runs in a folder with the files that its page
+named up to there. What a page does not show stands in it as `<!-- run: COMMAND -->`.
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ needs_network = pytest.mark.skipif(
 
 _README = (PROJECT / "README.md").read_text(encoding="utf-8")
 _BLOCK = re.compile(
-    r"(?:^`(?P<path>[^`\n]+)`:\n\n)?^```(?P<language>.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE
+    r"(?:^`(?P<path>[^`\n]+)`:\n\n)?^```(?P<language>.*)\n(?P<body>(?:.*\n)*?)```$"
+    r"|^<!-- run: (?P<unseen>.+) -->$",
+    re.MULTILINE,
 )
 _COMMAND = re.compile(r"^\$ (?P<line>.+)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _SECONDS = re.compile(r"\b\d+\.\d+s")
+_COMMIT = re.compile(r"\b[0-9a-f]{7}\b")
 _NO_PART_OF_A_CHECKOUT = shutil.ignore_patterns(
     ".git", ".venv", ".hypothesis", ".coverage*", "*_cache", "__pycache__", "build", "dist"
 )
@@ -42,9 +46,14 @@ class Block(NamedTuple):
     path: str
     language: str
     body: str
+    unseen: str = ""
 
 
-_BLOCKS = [Block(*(part or "" for part in match)) for match in _BLOCK.findall(_README)]
+def _blocks(text: str) -> list[Block]:
+    return [Block(*match) for match in _BLOCK.findall(text)]
+
+
+_BLOCKS = _blocks(_README)
 _MAIN_JOB, _TESTS = (block.body for block in _BLOCKS if block.language == "sh")
 
 
@@ -62,35 +71,46 @@ def _run(command: str, folder: Path, **environment: str) -> subprocess.Completed
 
 def _shown(text: str) -> str:
     """Return output without what differs from run to run, and without blank lines at its end."""
-    return _SECONDS.sub("0.00s", text).rstrip()
+    return _COMMIT.sub("0000000", _SECONDS.sub("0.00s", text)).rstrip()
 
 
-def test_no_block_is_left_out() -> None:
-    assert len(_BLOCKS) * 2 == len(re.findall(r"(?m)^ *```", _README))
-    for block in _BLOCKS:
-        assert block.path or block.language in {"sh", "text", "console", "yaml"}, block.body
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_no_block_is_left_out(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    blocks = [block for block in _blocks(text) if not block.unseen]
+    assert len(blocks) * 2 == len(re.findall(r"(?m)^ *```", text))
+    for block in blocks:
+        if path.name == "README.md":
+            assert block.path or block.language in {"sh", "text", "console", "yaml"}, block.body
         if block.language == "console":
             assert "".join(match[0] for match in _COMMAND.finditer(block.body)) == block.body
 
 
-def test_the_examples_print_what_is_shown(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_the_examples_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     environment = {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTEST_ADDOPTS": "-p no:cacheprovider --color=no",
         "COLUMNS": "80",
+        "GIT_AUTHOR_DATE": "2027-03-01T12:00:00Z",
+        "GIT_COMMITTER_DATE": "2027-03-01T12:00:00Z",
     }
-    ran = 0
-    for block in _BLOCKS:
+    blocks, ran = _blocks(path.read_text(encoding="utf-8")), 0
+    for block in blocks:
         if block.path:
             file = tmp_path / block.path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.body, encoding="utf-8")
+        elif block.unseen:
+            done = _run(block.unseen, tmp_path, **environment)
+            assert done.returncode == 0, done.stdout
         elif block.language == "console":
             for match in _COMMAND.finditer(block.body):
                 done = _run(match["line"], tmp_path, **environment)
                 assert _shown(done.stdout) == _shown(match["output"]), match["line"]
                 ran += 1
-    assert ran > 0
+    assert ran == sum(block.body.count("\n$ ") + 1 for block in blocks if block.language == "console")
+    assert ran > 0 or path.name != "README.md"
 
 
 @pytest.fixture(scope="module")

@@ -329,7 +329,6 @@ def test_nothing_to_show_makes_no_frame(excerpt: str) -> None:
             [
                 "  = chain: a.m loads a as parent of a.m",
                 "           a imports b (a/__init__.py:4)",
-                "  = sources: 1 reaches it",
             ],
         ),
         (

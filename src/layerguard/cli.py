@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from layerguard.model import Reach, Report
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "sarif", "junit")
+_BASE_HELP = (
+    "Compare the allowance file with this revision. Default: what CI or the configuration names, or HEAD."
+)
 _BAD = 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -30,6 +33,7 @@ _PIPE_CLOSED = 141
 def cli() -> None:
     """Check which packages of a Python code base may import which.
 
+    Contracts stand in layerguard.toml, or in pyproject.toml below [tool.layerguard].
     Exit status: 0 all contracts kept, 1 violations, 2 the check could not be made.
     """
 
@@ -42,16 +46,16 @@ def cli() -> None:
 @click.option(
     "--output-format",
     type=click.Choice(FORMATS),
-    help="How to report. Default: full; in a CI system its own.",
+    help="How to report. Default: full; in GitHub Actions github, in GitLab CI gitlab.",
 )
 @click.option(
     "--output-file", type=click.Path(dir_okay=False), help="Write the report there instead of printing it."
 )
-@click.option("--base", metavar="REV", help="The revision that the allowance file may not outgrow.")
+@click.option("--base", metavar="REV", help=_BASE_HELP)
 @click.option("--strict-contracts", is_flag=True, help="Fail when a contract promises less than at the base.")
-@click.option("--show-allowed", is_flag=True, help="Report the allowed violations too.")
-@click.option("--fix", is_flag=True, help="Put the new names of moved modules where the old ones are.")
-@click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
+@click.option("--show-allowed", is_flag=True, help="Report the violations that have an allowance too.")
+@click.option("--fix", is_flag=True, help="Rewrite the old names of moved modules first.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and stop there.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are violations.")
 def check(
     *,
@@ -68,7 +72,11 @@ def check(
 ) -> int:
     """Check the imports of the project against its contracts.
 
-    PATHs limit what is reported, not what is read.
+    PATHs limit what is reported, not what is read. --fix needs the extra layerguard[fix], and rewrites what
+    'removed' contracts have new names for.
+
+    Exit status: 0 all contracts kept, 1 violations (with --diff: something to fix), 2 the check could not be
+    made.
     """
     from layerguard import run  # noqa: PLC0415 - heavy
     from layerguard.ci import default_format  # noqa: PLC0415 - heavy
@@ -91,14 +99,15 @@ def check(
     "--check", "only_check", is_flag=True, help="Write nothing; exit with 1 if something would be written."
 )
 @click.option(
-    "--adopt", metavar="ID", help="Take over what breaks this contract, which the base does not have."
+    "--adopt", metavar="ID", help="Write the first allowances of a contract that the base does not have."
 )
-@click.option("--base", metavar="REV", help="The revision that the allowance file may not outgrow.")
+@click.option("--base", metavar="REV", help=_BASE_HELP)
 @click.option("--resolve", is_flag=True, help="Mend a merge conflict in the allowance file.")
 def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bool) -> int:
-    """Remove the allowances that are no longer needed, rewrite those of modules that moved.
+    """Remove the allowances that are no longer needed.
 
-    None is ever added to a contract that the base has. In a CI system nothing is written.
+    Those of modules that moved are rewritten. None is ever added to a contract that the base has. In a CI
+    system nothing is written, and the exit status is that of --check.
     """
     from layerguard import merging, ratchet  # noqa: PLC0415 - heavy
     from layerguard.ci import ci_variable  # noqa: PLC0415 - heavy
@@ -155,7 +164,11 @@ def merge_driver(*, base: Path, ours: Path, theirs: Path) -> int:
     help="How many commits to show.",
 )
 def debt(*, output_format: str, last: int) -> int:
-    """Tell how many allowances there are, whose, since when, and how their number changed."""
+    """Tell how many allowances there are, whose and how old.
+
+    Also how their number changed with the last commits that touched the allowance file. Owners are those of
+    the CODEOWNERS file.
+    """
     from layerguard.debt import measure, to_json, to_text  # noqa: PLC0415 - heavy
 
     found = measure(last=last)
@@ -167,9 +180,12 @@ def debt(*, output_format: str, last: int) -> int:
 
 
 @cli.command()
-@click.argument("topic", metavar="CODE|ID")
+@click.argument("topic", metavar="CODE|KIND|ID")
 def explain(topic: str) -> int:
-    """Tell what a code means, or what a contract says, holds and allows today."""
+    """Tell what a code or a kind means, or all about a contract.
+
+    Of a contract: what it says, whether it holds, and what it allows today.
+    """
     from layerguard.explain import explain as text_about  # noqa: PLC0415 - heavy
 
     _print(text_about(topic))
@@ -184,7 +200,7 @@ def explain(topic: str) -> int:
     type=click.Choice(["direct", "transitive", "load"]),
     default="transitive",
     show_default=True,
-    help="Which chains: single imports, all, or what importing IMPORTER really loads.",
+    help="direct: single imports. transitive: chains. load: what importing IMPORTER really loads.",
 )
 @click.option(
     "--all",
@@ -195,9 +211,10 @@ def explain(topic: str) -> int:
     help="Show the N shortest chains instead of one.",
 )
 def why(*, importer: str, imported: str, reach: Reach, number: int) -> int:
-    """Show the shortest chain of imports from IMPORTER to IMPORTED, as places.
+    """Show by which imports one module comes to another.
 
-    Both may be packages; IMPORTED may be external, or a name in a module. Exit status: 1 without a chain.
+    That is the shortest chain from IMPORTER to IMPORTED, one place a line. Both may be packages; IMPORTED may
+    be external, or a name in a module. Exit status: 0 a chain, 1 none.
     """
     from layerguard.why import why as find  # noqa: PLC0415 - heavy
 
@@ -208,14 +225,15 @@ def why(*, importer: str, imported: str, reach: Reach, number: int) -> int:
 
 
 @cli.command()
-@click.option("--auto", is_flag=True, help="Plant imports too that must break each contract.")
+@click.option("--auto", is_flag=True, help="Derive imports that must break each contract, and plant them.")
 @click.option(
     "--contract", "contracts", multiple=True, metavar="ID", help="Test this contract only (repeatable)."
 )
 def test(*, auto: bool, contracts: tuple[str, ...]) -> int:
-    """Plant imports in memory, and tell which of them the contracts miss.
+    """Test the contracts with imports that they must catch.
 
-    Nothing is written to the project. Exit status: 1 when a plant was not treated as it should be.
+    The code of each [[contract.plant]] is put into the project, in memory. Nothing is written. Exit status: 1
+    when a plant was missed, or caught and should not be, or a contract catches nothing.
     """
     from layerguard.trial import try_contracts  # noqa: PLC0415 - heavy
 

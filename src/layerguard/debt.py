@@ -158,7 +158,8 @@ def _lines(debt: Debt, width: int) -> Iterator[str]:
     if debt.items:
         yield from ("", *_table(debt), "", "The oldest:", *_oldest(debt.items))
     if debt.history:
-        commits = count(len(debt.history), "commit")
+        number = len(debt.history)
+        commits = "commit" if number == 1 else f"{number} commits"
         yield from ("", f"After the last {commits} that changed the file:", *_bars(debt.history, width))
 
 

@@ -29,9 +29,10 @@ The cure: run `layerguard ratchet`, which removes the entry and leaves the rest 
 """,
     "LG202": """
 An entry stands in the allowance file that the file did not have at the base, for a contract that the base
-had. The allowance file only shrinks.
+had; or for a new contract, and the import did not stand in the base's code. The allowance file only shrinks.
 
-The cure: mend the import instead of allowing it.
+The cure: mend the import instead of allowing it. The first entries of a new contract are written by
+`layerguard ratchet --adopt ID`.
 """,
     "LG203": """
 The allowance file has an entry for a contract that there is not: it was renamed or deleted.

@@ -145,7 +145,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         target = imported or found.imported
         return Violation(
             code=self.code,
-            message=message or f"{found.importer} imports {target}",
+            message=message or f"{found.importer} {verb(found)} {target}",
             location=location or found.location,
             contract=self.id,
             severity=self.severity,
@@ -160,6 +160,11 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             hint=self.hint,
             key=allowance_key(found, target),
         )
+
+
+def verb(found: Import) -> str:
+    """Say what an import does: a string or a mention only names a module."""
+    return "names" if found.via in {"string", "text"} else "imports"
 
 
 def _loading(imports: Iterable[Import]) -> Iterator[Import]:

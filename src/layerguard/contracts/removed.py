@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pathspec import GitIgnoreSpec
 
-from layerguard.contracts.base import Contract
+from layerguard.contracts.base import Contract, verb
 from layerguard.graph import Graph, parents
 from layerguard.model import Import, Location, Via, Violation
 from layerguard.seeds import Ground, Seed, Target
@@ -130,10 +130,9 @@ class Removed(Contract, frozen=True, kw_only=True):
                 yield "modules", f"'{old}' is not the dotted name of a module"
 
     def _named(self, found: Import, old: str, target: str, location: Location) -> Violation:
-        verb = "names" if found.via in {"string", "text"} else "imports"
         new = self.modules[old]
         now = f"now {new}{target[len(old) :]}" if new else "which was removed"
-        message = f"{found.importer} {verb} {target}, {now}"
+        message = f"{found.importer} {verb(found)} {target}, {now}"
         return self.violation(found, imported=target, location=location, message=message)
 
 

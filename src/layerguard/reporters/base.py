@@ -68,8 +68,8 @@ def details(violation: Violation) -> list[list[str]]:
         parts.append(("chain", [describe(step) for step in chain]))
     else:
         chain = ()
-    if violation.sources > 1 or (violation.sources and chain):
-        parts.append(("sources", [f"{violation.sources} reach{'es' * (violation.sources == 1)} it"]))
+    if violation.sources > 1:
+        parts.append(("sources", [f"{violation.sources} reach it"]))
     for label, text in (("because", violation.because), ("hint", violation.hint)):
         if text.strip():
             parts.append((label, text.strip().splitlines()))
