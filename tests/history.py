@@ -14,7 +14,9 @@ from projects import AB, allow, write
 from layerguard import Report, check
 
 ALLOWANCES = "contracts/allowances.toml"
-WORDS = "\n".join(f'WORD_{number} = "a line by which git knows the file again: {number}"' for number in range(12))
+WORDS = "\n".join(
+    f'WORD_{number} = "a line by which git knows the file again: {number}"' for number in range(12)
+)
 """Enough text for a file to be recognised when it moves."""
 PLAIN = {
     "layerguard.toml": AB,

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from layerguard.errors import UserError
@@ -38,7 +38,16 @@ _LOCAL = (
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 )
-_OPTIONS = ("--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+_OPTIONS = (
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "core.splitIndex=false",
+)
+_WHOLE = "If this is a partial clone, run: git fetch --refetch --no-filter origin"
 _UNREADABLE = re.compile(r"^warning: could not open directory '(.*)/': ", re.MULTILINE)
 
 
@@ -114,10 +123,17 @@ def is_shallow(root: Path) -> bool:
     return _run(root, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
 
-def find_merge_base(root: Path, one: str, other: str) -> str | None:
-    """Return the best common ancestor of two commits, of several the first by hash; None without any."""
-    done = _run(root, "merge-base", "--all", one, other)
-    return min(done.stdout.decode("ascii").split(), default=None)
+def find_merge_bases(root: Path, one: str, other: str) -> list[str]:
+    """Return the best common ancestors of two commits, sorted: mostly one, several after merges both ways."""
+    return sorted(_run(root, "merge-base", "--all", one, other).stdout.decode("ascii").split())
+
+
+def is_cut_off(root: Path, commits: Collection[str], ancestor: str) -> bool:
+    """Tell whether the history of a shallow clone ends between these commits and an ancestor of theirs."""
+    file = root / os.fsdecode(_run(root, "rev-parse", "--git-path", "shallow").stdout).strip()
+    ends = set(file.read_text("ascii").split()) if file.is_file() else set()
+    between = _run(root, "rev-list", *commits, f"^{ancestor}").stdout.decode("ascii").split()
+    return not ends.isdisjoint(between)
 
 
 def find_parents(root: Path, commit: str) -> list[str]:
@@ -127,8 +143,11 @@ def find_parents(root: Path, commit: str) -> list[str]:
 
 
 def list_files_at(root: Path, commit: str) -> dict[str, str]:
-    """Return the files below `root` at a commit, as `list_files` has them, each with the name of its blob."""
-    entries = os.fsdecode(_run(root, "ls-tree", "-r", "-z", commit).stdout).split("\0")[:-1]
+    """Return the files below `root` at a commit, as `list_files` has them, each with the name of its blob.
+
+    Raises UserError when git does not have all of them, as in a partial clone.
+    """
+    entries = os.fsdecode(_checked(_run(root, "ls-tree", "-r", "-z", commit))).split("\0")[:-1]
     split = (entry.partition("\t") for entry in entries)  # "100644 blob <hash>\tpath"
     return {path: fields.split()[2] for fields, _, path in split if fields.split()[1] == "blob"}
 
@@ -137,17 +156,14 @@ def read_blobs(root: Path, blobs: Collection[str]) -> dict[str, bytes]:
     """Return the bytes of blobs by name; raise UserError when one is missing, as in a partial clone."""
     if not blobs:
         return {}
-    # A partial clone may fetch what is missing, once.
-    done = _run(root, "cat-file", "--batch", stdin="\n".join(blobs).encode() + b"\n", lazy=True)
+    listed = "\n".join(blobs).encode() + b"\n"
+    rest = _checked(_run(root, "cat-file", "--batch", stdin=listed))
     found: dict[str, bytes] = {}
-    rest = done.stdout
     while rest:
         header, _, rest = rest.partition(b"\n")
         name, kind, *size = header.decode("ascii").split()
         if kind == "missing" or not size:
-            raise UserError(
-                f"git does not have the file '{name}' of an earlier commit.", "Run: git fetch --refetch"
-            )
+            raise UserError(f"git does not have the file '{name}' of an earlier commit.", _WHOLE)
         found[name] = rest[: int(size[0])]
         rest = rest[int(size[0]) + 1 :]
     return found
@@ -159,39 +175,38 @@ def find_renames(root: Path, commit: str) -> list[tuple[str, str]]:
     The work tree is what counts, with files that are not tracked yet. Only pairs are given: one old path
     that is gone, one new path that was not there.
     """
-    # A second index can name the files that are not tracked yet, without touching the real one.
+    then = list_files_at(root, commit)
+    gone = {path: blob for path, blob in then.items() if not os.path.lexists(root / path)}
+    new = [path for path in list_files(root) or () if path not in then and _can_be_named(root / path)]
+    if not gone or not new:
+        return []
+    objects = os.fsdecode(_checked(_run(root, "rev-parse", "--git-path", "objects")).strip())
     with tempfile.TemporaryDirectory(prefix="layerguard-") as folder:
-        index = f"{folder}/index"
-        done = _run(root, "rev-parse", "--git-path", "index")
-        real = os.path.join(root, os.fsdecode(done.stdout).strip())  # noqa: PTH118 - it may be absolute
-        if os.path.exists(real):  # noqa: PTH110
-            shutil.copyfile(real, index)
-        others = _run(root, "ls-files", "-z", "--others", "--exclude-standard", index=index).stdout
-        if others:
-            paths = b"\0".join(path for path in others.split(b"\0") if path and not path.endswith(b"/"))
-            _run(
-                root,
-                "add",
-                "--intent-to-add",
-                "--pathspec-from-file=-",
-                "--pathspec-file-nul",
-                stdin=paths,
-                index=index,
-            )
-        options = ("--find-renames", "-l4000", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
-        done = _run(
-            root,
-            "diff",
-            "--name-status",
-            "-z",
-            "--diff-filter=R",
-            "--relative",
-            *options,
-            commit,
-            index=index,
-        )
-    parts = os.fsdecode(done.stdout).split("\0")[:-1]
-    return sorted(zip(parts[1::3], parts[2::3], strict=False))
+        # Two trees are compared, the files as they are on disk: of the work tree itself git makes blobs with
+        # the filters that the repository names, which are programs. Nothing is written to the repository.
+        apart = {
+            "GIT_OBJECT_DIRECTORY": folder,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(root, objects),  # noqa: PTH118 - it may be absolute
+        }
+        named = os.fsencode("\n".join(f"{root}/{path}" for path in new))  # git would start at the top folder
+        command = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+        blobs = _checked(_run(root, *command, stdin=named, variables=apart)).decode("ascii").split()
+        trees = []
+        for name, files in (("then", gone), ("now", dict(zip(new, blobs, strict=True)))):
+            listed = os.fsencode("".join(f"100644 {blob}\t{path}\0" for path, blob in files.items()))
+            index = {**apart, "GIT_INDEX_FILE": f"{folder}/{name}"}
+            _checked(_run(root, "update-index", "-z", "--index-info", stdin=listed, variables=index))
+            trees.append(_checked(_run(root, "write-tree", variables=index)).decode("ascii").strip())
+        options = ("-r", "-z", "--name-status", "--find-renames", "-l4000", "--no-ext-diff", "--no-textconv")
+        done = _run(root, "diff-tree", *options, "--diff-filter=R", *trees, variables=apart)
+        parts = os.fsdecode(_checked(done)).split("\0")[:-1]
+    return sorted(zip(parts[1::3], parts[2::3], strict=True))
+
+
+def _can_be_named(path: Path) -> bool:
+    """Tell whether this is a regular file whose name can stand on a line of its own."""
+    name = str(path)
+    return "\n" not in name and '"' not in name and not path.is_symlink() and path.is_file()
 
 
 def list_stages(root: Path, path: str) -> dict[int, str]:
@@ -278,24 +293,32 @@ def _list_nested(root: Path, folder: str) -> list[str]:
 
 
 def _run(
-    root: Path, *arguments: str, stdin: bytes = b"", index: str = "", lazy: bool = False
+    root: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     environment = {name: value for name, value in os.environ.items() if name not in _LOCAL}
     environment |= {
         "LC_ALL": "C",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
+        # A partial clone would fetch what it lacks, by programs that the repository names (older versions of
+        # git know the second variable only).
         "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",
     }
     environment.pop("LANGUAGE", None)
-    if lazy:
-        del environment["GIT_NO_LAZY_FETCH"]
-    if index:
-        environment["GIT_INDEX_FILE"] = index
+    environment |= variables or {}
     command = ("git", *_OPTIONS, *arguments)
     return subprocess.run(  # noqa: S603 (the arguments are fixed)
         command, cwd=root, env=environment, input=stdin, capture_output=True, check=False
     )
+
+
+def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
+    """Return what git wrote; raise UserError where it failed."""
+    if done.returncode:
+        told = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        raise UserError(f"git could not read an earlier commit: {told[-1]}", _WHOLE)
+    return done.stdout
 
 
 def _checkout(root: Path) -> Path | None:

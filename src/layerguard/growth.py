@@ -8,7 +8,6 @@ of a contract that is new is none when the same import stood in the base's code.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from layerguard.allowances import Allowances, Entry, Judgement, complaint
@@ -31,8 +30,13 @@ def find_growth(
     moves: Callable[[], Moves],
     contracts: Iterable[Contract],
     texts: Texts,
+    *,
+    rewritten: Collection[tuple[str, str]] = (),
 ) -> list[Violation]:
-    """Return LG202 for each entry of these contracts that has grown since the base."""
+    """Return LG202 for each entry of these contracts that has grown since the base.
+
+    Those in `rewritten` (contract and key) are left out: the ratchet is to rewrite them first.
+    """
     found = []
     for contract in contracts:
         entries = [entry for entry in allowances.entries if entry.contract == contract.id]
@@ -51,6 +55,7 @@ def find_growth(
                 "Mend the import and remove the entry.",
             )
             for entry in grown
+            if (entry.contract, entry.key) not in rewritten
         ]
     return found
 
@@ -63,37 +68,53 @@ def _grown(entries: Sequence[Entry], past: Past, moves: Callable[[], Moves], tex
     gone = had - {entry.key for entry in entries}
     if not new or not gone:
         return new
-    followed = Counter(moves().follow(key) for key in gone)
-    left = []
-    for entry in new:
-        if followed[entry.key]:
-            followed[entry.key] -= 1
-        else:
-            left.append(entry)
-    renamed = find_renamed(+followed, [entry.key for entry in left], past, moves(), texts)
+    left = _without_moved(new, gone, moves())
+    # What is left of the base's entries, by the names that they would have now.
+    old = {moves().follow(key) for key in gone}
+    renamed = find_renamed(old, [entry.key for entry in left], past, moves(), texts)
     return [entry for entry in left if entry.key not in renamed.values()]
 
 
+def _without_moved(new: Sequence[Entry], gone: set[str], moves: Moves) -> list[Entry]:
+    """Return the new entries that are not the rewritten ones of modules that moved; those leave `gone`."""
+    by_name: dict[str, list[str]] = {}
+    for key in sorted(gone):
+        for name in moves.names(key):
+            by_name.setdefault(name, []).append(key)
+    left = []
+    for entry in new:
+        old = next((key for key in by_name.get(entry.key, ()) if key in gone), None)
+        if old is None:
+            left.append(entry)
+        else:
+            gone.remove(old)
+    return left
+
+
 def find_renamed(
-    old_keys: Iterable[str], new_keys: Iterable[str], past: Past, moves: Moves, texts: Texts
+    old_keys: Iterable[str],
+    new_keys: Iterable[str],
+    past: Past,
+    moves: Moves,
+    texts: Texts,
+    *,
+    certain: bool = False,
 ) -> dict[str, str]:
     """Return the new keys of entries that differ from an old one in nothing but a renamed function.
 
-    Sure are only pairs, one old and one new, of which the old function is gone from the file and the new
-    one was not in it at the base.
+    The old function is gone from the file, and the new one was not in it at the base. There is one new key,
+    and where it has to be `certain` which entry it is, one old.
     """
     old_by_rest, new_by_rest = _by_rest(old_keys), _by_rest(new_keys)
     found = {}
-    for rest, olds in sorted(old_by_rest.items()):
-        news = new_by_rest.get(rest, [])
-        if len(olds) != 1 or len(news) != 1:
-            continue
-        (old_key, old_scope), (new_key, new_scope) = olds[0], news[0]
+    for rest in sorted(old_by_rest.keys() & new_by_rest.keys()):
         importer = rest[0]
         before = _scopes(data for name in moves.origins(importer) for data in past.text_of(name))
         now = _scopes(texts(importer))
-        if old_scope and new_scope and old_scope not in now and new_scope not in before:
-            found[old_key] = new_key
+        olds = [key for key, scope in old_by_rest[rest] if scope and scope not in now]
+        news = [key for key, scope in new_by_rest[rest] if scope and scope not in before]
+        if len(news) == 1 and olds and (len(olds) == 1 or not certain):
+            found[olds[0]] = news[0]
     return found
 
 
@@ -136,8 +157,46 @@ def old_debt(keys: Collection[str], past: Past, moves: Moves, contract: Contract
     return frozenset(keys) & (then | {moves.follow(key) for key in then})
 
 
+def _moved_again(
+    stale: Collection[Entry],
+    open_keys: Collection[tuple[str, str]],
+    entries: Collection[Entry],
+    moves: Moves,
+    past: Past,
+) -> dict[tuple[str, str], str]:
+    """Return the new keys of entries that were rewritten since the base, and whose module moved once more.
+
+    Git tells of one move from the base to now. The entry between is the one that says the same of another
+    importer or another imported module; there must be one such entry and one such key.
+    """
+    here = {(entry.contract, entry.key) for entry in entries}
+    old = {(entry.contract, entry.key) for entry in past.allowances.entries}
+    now = {(each, name) for each, key in old - here for name in moves.names(key)} & set(open_keys)
+    between = [entry for entry in stale if (entry.contract, entry.key) not in old]
+    found: dict[tuple[str, str], str] = {}
+    for contract, key in sorted(now):
+        alike = [entry for entry in between if entry.contract == contract and _is_alike(entry.key, key)]
+        rivals = [name for each, name in now if alike and each == contract and _is_alike(alike[0].key, name)]
+        if len(alike) == len(rivals) == 1:
+            found[contract, alike[0].key] = key
+    return found
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Tell whether two keys have the same scope, and the same importer or the same imported module."""
+    (before, _, imported), (importer, _, target) = one.rpartition(" -> "), other.rpartition(" -> ")
+    scopes = before.partition(":")[2] == importer.partition(":")[2]
+    return scopes and (imported == target or before == importer)
+
+
 def follow(
-    judgement: Judgement, moves: Callable[[], Moves], past: Past | None, texts: Texts, frozen: Collection[str]
+    judgement: Judgement,
+    entries: Collection[Entry],
+    moves: Callable[[], Moves],
+    past: Past | None,
+    texts: Texts,
+    *,
+    frozen: Collection[str],
 ) -> Judgement:
     """Let the stale entries follow their modules: mark what they allow by their new names, one for one."""
     open_keys = {(each.contract, each.key) for each in judgement.violations if each.key and not each.allowed}
@@ -146,17 +205,22 @@ def follow(
         return judgement
     moved: dict[tuple[str, str], str] = {}
     for entry in stale:
-        key = moves().follow(entry.key)
-        if key != entry.key and (entry.contract, key) in open_keys:
+        names = (name for name in moves().names(entry.key) if (entry.contract, name) in open_keys)
+        if key := next(names, ""):
             open_keys.discard((entry.contract, key))
             moved[entry.contract, entry.key] = key
+    if past:
+        left = [entry for entry in stale if (entry.contract, entry.key) not in moved]
+        for identity, key in _moved_again(left, open_keys, entries, moves(), past).items():
+            open_keys.discard((identity[0], key))
+            moved[identity] = key
     renamed: dict[tuple[str, str], str] = {}
     for contract in sorted({entry.contract for entry in stale}) if past else ():
         old = {moves().follow(entry.key): entry.key for entry in stale if entry.contract == contract}
         old = {key: before for key, before in old.items() if (contract, before) not in moved}
         new = [key for each, key in open_keys if each == contract]
         assert past is not None  # noqa: S101 - the loop is empty without it
-        for key, now in find_renamed(old, new, past, moves(), texts).items():
+        for key, now in find_renamed(old, new, past, moves(), texts, certain=True).items():
             renamed[contract, old[key]] = now
     return _marked(judgement, moved, renamed)
 

@@ -36,6 +36,21 @@ class Moves:
         importer, imported = self._importer(match["importer"]), self._imported(match["imported"])
         return f"{importer}{match['scope'] or ''} -> {imported}{match['mark'] or ''}"
 
+    def names(self, key: str) -> list[str]:
+        """Return what an allowance may be called now, the likeliest first; nothing where nothing of it moved.
+
+        A moved importer may name what it imports by the old name still: that is what a `removed` contract
+        tolerates.
+        """
+        match = _KEY.fullmatch(key)
+        if not match:
+            return []
+        importers = dict.fromkeys((self._importer(match["importer"]), match["importer"]))
+        imported = dict.fromkeys((self._imported(match["imported"]), match["imported"]))
+        scope, mark = match["scope"] or "", match["mark"] or ""
+        names = [f"{importer}{scope} -> {target}{mark}" for importer in importers for target in imported]
+        return [name for name in names if name != key]
+
     def origins(self, importer: str) -> list[str]:
         """Return the names that an importer may have had at the base, its own name first."""
         names = [importer]
@@ -51,7 +66,7 @@ class Moves:
     def _imported(self, name: str) -> str:
         # Of a package whose `__init__` alone was renamed, only its names moved, not its modules.
         for each in (name, *reversed(parents(name))):
-            if each in self._renames and (each == name or name not in self._before):
+            if each in self._renames:
                 return self._renames[each] + name[len(each) :]
             if each in self._before:
                 break

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import posixpath
 import tempfile
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from layerguard import git
 from layerguard.allowances import Allowances, parse_allowances
 from layerguard.bases import Base
+from layerguard.code import Unreadable
 from layerguard.config import OWN_FILE, SHARED_FILE, Config, read_config
 from layerguard.contracts import Contract
 from layerguard.contracts.base import allowance_key
 from layerguard.errors import UserError
 from layerguard.imports import find_imports
+from layerguard.imports.base import WrittenImport
 from layerguard.imports.mentions import Mentions
+from layerguard.imports.registries import NoTable, find_rows
 from layerguard.model import Import, Location
 from layerguard.names import SOURCES, Names, find_roots
 from layerguard.resolve import Resolver
@@ -31,7 +38,7 @@ class Past:
     def __init__(self, root: Path, base: Base, today: Config) -> None:
         """`today` is the work tree's configuration: it stands in where that of the base cannot be read."""
         self.base = base
-        self.notes: list[str] = []
+        self.notes = list(base.notes)
         self._root = root
         self._today = today
         self._files = git.list_files_at(root, base.commit)
@@ -44,10 +51,7 @@ class Past:
             return None
         try:
             with tempfile.TemporaryDirectory(prefix="layerguard-") as folder:
-                if name == SHARED_FILE and b"tool.layerguard" not in self._read([name])[name]:
-                    return None
-                self._write(Path(folder), name)
-                return read_config(Path(folder), name)
+                return read_config(Path(folder), name) if self._write(Path(folder), name) else None
         except UserError as error:
             self.notes.append(
                 f"the configuration at {self.base.commit[:7]} cannot be read ({error.message}), "
@@ -67,10 +71,31 @@ class Past:
         Raises UserError when there was one that is none.
         """
         path = self.config.allowances if self.config else self._today.allowances
-        if path not in self._files:
-            return Allowances(path)
-        text = self._read([path])[path].decode("utf-8", "replace")
-        return parse_allowances(text, f"{path} at {self.base.commit[:7]}")
+        found = Allowances(path)
+        if path in self._files:
+            text = self._read([path])[path].decode("utf-8", "replace")
+            found = parse_allowances(text, f"{path} at {self.base.commit[:7]}")
+        for other in self.base.others:
+            found = self._merged(found, other)
+        return found
+
+    def _merged(self, found: Allowances, other: str) -> Allowances:
+        """Merge the allowances with those of another merge base: what either side removed is gone."""
+        ancestor = (git.find_merge_bases(self._root, self.base.commit, other) or [other])[0]
+        theirs, old = (
+            {
+                (entry.contract, entry.key): entry
+                for entry in Past(self._root, Base(commit, ""), self._today).allowances.entries
+            }
+            for commit in (other, ancestor)
+        )
+        ours = {(entry.contract, entry.key): entry for entry in found.entries}
+        kept = [
+            entry
+            for identity, entry in (theirs | ours).items()
+            if (identity in ours and identity in theirs) or identity not in old
+        ]
+        return replace(found, entries=tuple(kept))
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -108,10 +133,19 @@ class Past:
         imports = []
         for path, data in self._read(self._paths(importer)).items():
             source = Source(path, *self._names.files[path], self._root / path)
-            for written in find_imports(data, ("dynamic", "string")).imports:
-                items = self._resolver(contract).resolve(source, written)
+            resolver = self._resolver(contract)
+            for written in (*find_imports(data, ("dynamic", "string")).imports, *self._rows(importer, data)):
+                items = resolver.resolve(source, written)
                 imports += [item for item in items if isinstance(item, Import)]
         return imports
+
+    def _rows(self, module: str, data: bytes) -> Iterator[WrittenImport]:
+        """Yield the rows of the registries in a module: of those declared then, and of those declared now."""
+        then = self.config.registries if self.config else ()
+        for registry in dict.fromkeys((*then, *self._today.registries)):
+            if registry.module == module:
+                with suppress(NoTable, Unreadable):
+                    yield from find_rows(data, registry.name, registry.template)
 
     def _resolver(self, contract: Contract) -> Resolver:
         names = self._names
@@ -138,17 +172,26 @@ class Past:
         blobs = git.read_blobs(self._root, sorted({self._files[path] for path in paths}))
         return {path: blobs[self._files[path]] for path in paths}
 
-    def _write(self, folder: Path, name: str) -> None:
-        """Write the configuration, and what may hold contracts, into a folder, to be read as ever."""
-        values = parse_toml(self._read([name])[name].decode("utf-8", "replace"), name)
-        if name == SHARED_FILE:
-            values = values.get("tool", {}).get("layerguard", {})
-        patterns = values.get("contracts", DEFAULT_CONTRACTS)
+    def _write(self, folder: Path, name: str) -> bool:
+        """Write the configuration, and what may hold contracts, into a folder, to be read as ever.
+
+        False is for a shared file that is not about layerguard.
+        """
+        data = self._read([name])[name]
+        if name == SHARED_FILE and b"tool.layerguard" not in data:
+            return False
+        values = parse_toml(data.decode("utf-8", "replace"), name)
+        for key in ("tool", "layerguard") if name == SHARED_FILE else ():
+            if not isinstance(found := values.get(key), dict):
+                return False
+            values = found
         # More than the patterns mean will do: they are matched once more when the configuration is read.
-        wanted = {name} | {
-            path for path in self._files for pattern in patterns if fnmatchcase(path, str(pattern))
-        }
+        named = values.get("contracts", DEFAULT_CONTRACTS)
+        listed = named if isinstance(named, (list, tuple)) else ()  # what else it may be is told later
+        patterns = [posixpath.normpath(str(pattern)).replace("**/", "*") for pattern in listed]
+        wanted = {name} | {path for path in self._files for pattern in patterns if fnmatchcase(path, pattern)}
         for path, data in self._read(wanted).items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
+        return True

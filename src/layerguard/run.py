@@ -79,7 +79,7 @@ def examine(
         judged=set(judged_entries(allowances, chosen, tree, reading, wanted)),
     )
     moves = cache(partial(_moves, config, tree, past))
-    judgement = follow(judgement, moves, past, partial(texts_of, tree), frozen)
+    judgement = follow(judgement, allowances.entries, moves, past, partial(texts_of, tree), frozen=frozen)
     return Findings(config, chosen, tree, reading, graph, allowances, judgement, past, wanted, moves)
 
 
@@ -99,7 +99,8 @@ def _moves(config: Config, tree: Tree, past: Past | None) -> Moves:
     """Return where modules went, by the tables of `removed` contracts and git's renames since the base."""
     tables: dict[str, str] = {}
     for contract in config.contracts:
-        tables |= contract.moves
+        # What is still there has not moved, whatever a table says.
+        tables |= {old: new for old, new in contract.moves.items() if old not in tree.modules}
     renames: dict[str, str] = {}
     if past:
         modules = {source.path: source.module for source in tree.sources}

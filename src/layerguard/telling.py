@@ -21,7 +21,7 @@ from layerguard.growth import find_growth
 from layerguard.model import ContractResult, Location, Report, Summary, Violation, fingerprint
 from layerguard.paths import is_below
 from layerguard.sources import Problem
-from layerguard.weakening import find_weaker
+from layerguard.weakening import find_less_read, find_weaker
 
 
 def tell(found: Findings, *, show_allowed: bool = False) -> Report:
@@ -41,7 +41,10 @@ def tell(found: Findings, *, show_allowed: bool = False) -> Report:
         base=past.base.commit,
         allowed_before=sum(entry.contract in ids for entry in past.allowances.entries),
         notes=(*_notes(found), *past.notes),
-        weakened=tuple(find_weaker(past.contracts, {each.id: each for each in found.config.contracts})),
+        weakened=(
+            *find_weaker(past.contracts, {each.id: each for each in found.config.contracts}),
+            *(find_less_read(past.config, found.config) if past.config else ()),
+        ),
     )
 
 
@@ -53,7 +56,14 @@ def _all(found: Findings) -> Iterator[Violation]:
         *complaints(found.judgement, found.allowances.path, frozen),
     ]
     if found.past:
-        told += find_growth(found.allowances, found.past, found.moves, found.contracts, found.texts)
+        told += find_growth(
+            found.allowances,
+            found.past,
+            found.moves,
+            found.contracts,
+            found.texts,
+            rewritten={*found.judgement.moved, *found.judgement.renamed},
+        )
     for violation in told:
         # A stale entry is told with the paths of its importer: it was judged for these alone.
         if not found.wanted or violation.code == "LG201" or is_below(violation.location.path, found.wanted):

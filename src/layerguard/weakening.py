@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
+from layerguard.config import Config
 from layerguard.contracts import Contract
 from layerguard.tables import quoted
 
@@ -36,13 +37,27 @@ def find_weaker(before: Mapping[str, Contract], now: Mapping[str, Contract]) -> 
             yield from (f"the contract '{name}' {change}." for change in _changes(old, new))
 
 
+def find_less_read(before: Config, now: Config) -> Iterator[str]:
+    """Yield a sentence for each way in which less of the project is read for all contracts."""
+    new = [pattern for pattern in now.exclude if pattern not in before.exclude]
+    new += [pattern for pattern in before.exclude if pattern.startswith("!") and pattern not in now.exclude]
+    if new:
+        yield f"less is analysed: 'exclude' is not what it was; see {quoted(new)}."
+    if now.source_roots != before.source_roots:
+        yield "the modules have other names: 'source-roots' is not what it was."
+    gone = [f"{each.module}:{each.name}" for each in before.registries if each not in now.registries]
+    if gone:
+        yield f"less is analysed: the registry {quoted(gone)} is gone."
+
+
 def _changes(old: Contract, new: Contract) -> Iterator[str]:
     for field in msgspec.structs.fields(old):
         before, now = getattr(old, field.name), getattr(new, field.name)
         if before == now:
             continue
         if field.name in _LOOKED_AT:
-            yield from _lists(field.encode_name, _items(before), _items(now), all_before=before is None)
+            if now is not None:  # which is everything
+                yield from _lists(field.encode_name, _items(before), _items(now), all_before=before is None)
         elif field.name in _LEFT_OUT:
             yield from _more(field.encode_name, before, now)
         elif field.name in _WEAKER and now == _WEAKER[field.name]:
