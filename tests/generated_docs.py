@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from layerguard.config.declarations import Registry
+from layerguard.config.settings import Settings
 from layerguard.contracts import KINDS
 from layerguard.contracts.base import Contract
-from layerguard.declarations import Registry
 from layerguard.explain import explain
 from layerguard.model import CODES
-from layerguard.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,8 +10,8 @@ import pytest
 from history import ALLOWANCES, PLAIN, WORDS, Repo, grown, start, told, without_git
 from projects import AB, run, write
 
-from layerguard import bases
-from layerguard.bases import Base, find_base
+from layerguard.allowances import bases
+from layerguard.allowances.bases import Base, find_base
 from layerguard.errors import UserError
 
 OLD, NEW = "app.a.m -> app.b.x", "app.a.m -> app.b.y"

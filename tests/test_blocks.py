@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from layerguard.blocks import Around, Blocks
 from layerguard.code import Code
+from layerguard.code.blocks import Around, Blocks
 
 _TYPING = frozenset({"TYPE_CHECKING", "t.TYPE_CHECKING"})
 

@@ -28,7 +28,7 @@ from ci_systems import (
     ZEROS,
 )
 
-from layerguard.ci import CiBase, ci_base, ci_variable, default_format, in_ci
+from layerguard.allowances.ci import CiBase, ci_base, ci_variable, default_format, in_ci
 from layerguard.errors import UserError
 
 

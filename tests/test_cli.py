@@ -15,7 +15,7 @@ from projects import AB, BROKEN, PROGRAM, UNCHECKED, allow, run, write
 from spec import call
 
 from layerguard import __version__
-from layerguard.ci import default_format
+from layerguard.allowances.ci import default_format
 from layerguard.cli import FORMATS, main
 from layerguard.reporters import REPORTERS
 

@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from layerguard.config import find_root, load_config
+from layerguard.config.declarations import PATHS, PATTERNS, SCOPED_PATTERNS, Registry, find_ids
+from layerguard.config.pattern_syntax import find_fault
+from layerguard.config.settings import Settings
 from layerguard.contracts import KINDS
 from layerguard.contracts.acyclic import Acyclic
 from layerguard.contracts.independence import Independence
 from layerguard.contracts.removed import Removed
-from layerguard.declarations import PATHS, PATTERNS, SCOPED_PATTERNS, Registry, find_ids
 from layerguard.errors import UserError
-from layerguard.pattern_syntax import find_fault
-from layerguard.settings import Settings
 from layerguard.tables import read_table
 from layerguard.toml import parse_toml
 

@@ -9,8 +9,8 @@ import pytest
 import tomli
 from projects import BROKEN, allow, write
 
+from layerguard.config.declarations import read_contract
 from layerguard.contracts import KINDS, Contract
-from layerguard.declarations import read_contract
 from layerguard.errors import UserError
 from layerguard.explain import explain
 from layerguard.model import CODES

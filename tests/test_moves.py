@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layerguard.moves import Moves
+from layerguard.allowances.moves import Moves
 
 BEFORE = {"app", "app.a", "app.a.m", "app.a.q", "app.b", "app.b.x", "app.old", "app.old.sub", "lib"}
 MOVES = Moves(

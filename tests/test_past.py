@@ -6,10 +6,10 @@ import pytest
 from history import ALLOWANCES, PLAIN, Repo, grown, start, told
 from projects import AB, allow
 
-from layerguard.bases import Base
+from layerguard.allowances.bases import Base
+from layerguard.allowances.past import Past
 from layerguard.config import Config, load_config
 from layerguard.errors import UserError
-from layerguard.past import Past
 
 KEYS = ("app.a.m -> app.b.x", "app.a.m -> app.b.y")
 BARE = {path: text for path, text in PLAIN.items() if path not in {"layerguard.toml", ALLOWANCES}}

@@ -11,7 +11,7 @@ from layerguard.config import load_config
 from layerguard.contracts import KINDS
 from layerguard.errors import UserError
 from layerguard.planting import Garden, Site
-from layerguard.trial import try_contracts
+from layerguard.planting.trial import try_contracts
 
 if TYPE_CHECKING:
     from pathlib import Path

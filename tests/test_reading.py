@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layerguard.declarations import Registry
+from layerguard.config.declarations import Registry
 from layerguard.errors import UserError
 from layerguard.reading import Reading, binder, read_imports
 from layerguard.sources import Tree, read_tree

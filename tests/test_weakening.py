@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from layerguard.allowances.weakening import find_less_read, find_weaker
 from layerguard.config import Config, load_config
 from layerguard.contracts import KINDS, Contract
-from layerguard.weakening import find_less_read, find_weaker
 
 BASIC: dict[str, dict[str, object]] = {
     "layers": {"layers": ["a", "b", "c"], "containers": ["p", "q"], "exhaustive": True},

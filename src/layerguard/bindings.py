@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from layerguard.blocks import Blocks
 from layerguard.code import Code, Unreadable, decode
+from layerguard.code.blocks import Blocks
 from layerguard.imports.statements import find_statements
 
 _UNSEEN = re.compile(

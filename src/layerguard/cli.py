@@ -79,7 +79,7 @@ def check(
     made.
     """
     from layerguard import run  # noqa: PLC0415 - heavy
-    from layerguard.ci import default_format  # noqa: PLC0415 - heavy
+    from layerguard.allowances.ci import default_format  # noqa: PLC0415 - heavy
 
     if diff:
         return int(_fix(paths, contracts, write=False) and not exit_zero)
@@ -110,7 +110,7 @@ def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bo
     system nothing is written, and the exit status is that of --check.
     """
     from layerguard import merging, ratchet  # noqa: PLC0415 - heavy
-    from layerguard.ci import ci_variable  # noqa: PLC0415 - heavy
+    from layerguard.allowances.ci import ci_variable  # noqa: PLC0415 - heavy
 
     if adopt and resolve:
         raise click.UsageError("--adopt and --resolve do not go together.")
@@ -235,7 +235,7 @@ def test(*, auto: bool, contracts: tuple[str, ...]) -> int:
     The code of each [[contract.plant]] is put into the project, in memory. Nothing is written. Exit status: 1
     when a plant was missed, or caught and should not be, or a contract catches nothing.
     """
-    from layerguard.trial import try_contracts  # noqa: PLC0415 - heavy
+    from layerguard.planting.trial import try_contracts  # noqa: PLC0415 - heavy
 
     with _Progress() as progress:
         trial = try_contracts(".", contracts=contracts, auto=auto, progress=progress)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterator
 import msgspec
 
 from layerguard.allowances import Allowances, Entry, Judgement
+from layerguard.allowances.moves import Moves
+from layerguard.allowances.past import Past
 from layerguard.config import Config
 from layerguard.contracts import Contract
 from layerguard.graph import Graph
-from layerguard.moves import Moves
-from layerguard.past import Past
 from layerguard.paths import is_below
 from layerguard.reading import Reading
 from layerguard.sources import Tree

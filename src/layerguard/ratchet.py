@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from layerguard.allowances import add_entries, rewrite
+from layerguard.allowances.growth import old_debt
 from layerguard.errors import UserError
 from layerguard.files import write_text
-from layerguard.growth import old_debt
 from layerguard.reading import Progress
 from layerguard.run import examine
 from layerguard.tables import quoted

@@ -9,7 +9,7 @@ import msgspec
 
 from layerguard.bindings import bound_names, spoken_names
 from layerguard.code import Unreadable
-from layerguard.declarations import Registry
+from layerguard.config.declarations import Registry
 from layerguard.errors import UserError
 from layerguard.imports import find_imports
 from layerguard.imports.base import Fault, Findings

@@ -8,17 +8,17 @@ from functools import cache, partial
 from pathlib import Path
 
 from layerguard.allowances import Allowances, judge, read_allowances
-from layerguard.bases import find_base
+from layerguard.allowances.bases import find_base
+from layerguard.allowances.growth import follow
+from layerguard.allowances.moves import Moves
+from layerguard.allowances.past import Past
 from layerguard.config import Config, load_config
 from layerguard.contracts import Contract
 from layerguard.errors import UserError
 from layerguard.findings import Findings, judged_entries, texts_of
 from layerguard.graph import Graph
-from layerguard.growth import follow
 from layerguard.imports.mentions import Mentions
 from layerguard.model import Location, Report, Violation
-from layerguard.moves import Moves
-from layerguard.past import Past
 from layerguard.paths import relative_paths
 from layerguard.reading import Progress, Reading, binder, read_imports
 from layerguard.sources import Tree, read_tree

@@ -12,16 +12,16 @@ from pathlib import Path
 import msgspec
 
 from layerguard.allowances import Judgement, complaints
-from layerguard.ci import in_ci
+from layerguard.allowances.ci import in_ci
+from layerguard.allowances.growth import find_growth
+from layerguard.allowances.weakening import find_less_read, find_weaker
 from layerguard.code import Unreadable, decode
 from layerguard.contracts import Contract
 from layerguard.findings import Findings
 from layerguard.git import is_checkout
-from layerguard.growth import find_growth
 from layerguard.model import ContractResult, Location, Report, Summary, Violation, fingerprint
 from layerguard.paths import is_below
 from layerguard.sources import Problem
-from layerguard.weakening import find_less_read, find_weaker
 
 
 def tell(found: Findings, *, show_allowed: bool = False) -> Report:

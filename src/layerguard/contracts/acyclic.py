@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.circles import Edge, breakers, in_circles, shortest_path
 from layerguard.contracts.base import Contract, allowance_key, empty_packages
+from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.graph import Graph, parents, within
 from layerguard.model import Import, Violation
 from layerguard.patterns import Patterns
-from layerguard.seeds import Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
+from layerguard.contracts.seeds import SCOPE, Ground, Plant, Seed
 from layerguard.model import Import, Location, Reach, Severity, Step, Via, Violation, When
 from layerguard.patterns import Importers, Patterns
-from layerguard.seeds import SCOPE, Ground, Plant, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

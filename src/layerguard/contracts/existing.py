@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.contracts.base import Contract, empty_packages
+from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.patterns import Patterns
-from layerguard.seeds import Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.chains import Arrival, Hit, Reached, Web, hits
 from layerguard.contracts.base import Contract, empty_packages, empty_targets
+from layerguard.contracts.seeds import Ground, Seed
 from layerguard.graph import Graph, within
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
-from layerguard.seeds import Ground, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.chains import between
 from layerguard.contracts.base import Contract, empty_packages
+from layerguard.contracts.seeds import Ground, Seed, Target, fitting
 from layerguard.graph import Graph, parents, within
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
-from layerguard.seeds import Ground, Seed, Target, fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ import msgspec
 
 from layerguard.chains import between
 from layerguard.contracts.base import Contract, empty_packages
+from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.graph import Graph, within
 from layerguard.model import Reach, Violation
 from layerguard.patterns import Patterns
-from layerguard.seeds import Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.contracts.base import Contract, empty_packages
+from layerguard.contracts.seeds import PLANTED, Ground, Seed, Target
 from layerguard.graph import Graph, within
 from layerguard.patterns import Patterns
-from layerguard.seeds import PLANTED, Ground, Seed, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.chains import hits, step_of
 from layerguard.contracts.base import Contract, empty_targets
+from layerguard.contracts.seeds import SCOPE, Ground, Seed
 from layerguard.graph import Graph, within
 from layerguard.model import Reach, Via, Violation
 from layerguard.patterns import Importers, Patterns
-from layerguard.seeds import SCOPE, Ground, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

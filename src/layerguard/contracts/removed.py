@@ -9,9 +9,9 @@ from typing import ClassVar
 from pathspec import GitIgnoreSpec
 
 from layerguard.contracts.base import Contract, verb
+from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.graph import Graph, parents
 from layerguard.model import Import, Location, Via, Violation
-from layerguard.seeds import Ground, Seed, Target
 
 _LOGS = frozenset({"changelog", "change_log", "changes", "history", "news", "newsfragments", "releases"})
 _LOG_SUFFIXES = frozenset({"", ".adoc", ".html", ".md", ".rst", ".txt"})

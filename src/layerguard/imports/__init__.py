@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from layerguard.blocks import Around, Blocks
 from layerguard.code import Code, Unreadable, decode
+from layerguard.code.blocks import Around, Blocks
 from layerguard.imports.base import Fault, Findings, Page, Span, WrittenImport
 from layerguard.imports.dynamic import find_dynamic, loads_dynamically
 from layerguard.imports.statements import Statement, find_statements, margin_end

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from layerguard.blocks import Blocks
 from layerguard.code import Code
+from layerguard.code.blocks import Blocks
 from layerguard.model import Via, When
 
 

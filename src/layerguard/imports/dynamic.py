@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from layerguard.aliases import with_aliases
 from layerguard.code import Code, StringToken
+from layerguard.code.aliases import with_aliases
 from layerguard.imports.base import Page, WrittenImport, WrittenName
 
 _WORDS = ("importlib", "pkgutil", "runpy", "__import__")

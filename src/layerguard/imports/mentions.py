@@ -14,8 +14,8 @@ from mmap import mmap
 
 import msgspec
 
-from layerguard.blocks import Blocks
 from layerguard.code import Code, Unreadable, decode
+from layerguard.code.blocks import Blocks
 from layerguard.imports.base import Span
 
 Text = bytes | mmap

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from layerguard.aliases import with_aliases
 from layerguard.code import Code
+from layerguard.code.aliases import with_aliases
 from layerguard.imports.base import WrittenImport
 
 _TYPING = frozenset({"typing", "typing_extensions"})

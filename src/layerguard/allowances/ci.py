@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from layerguard.events import HASH, read_merge_group, read_push
+from layerguard.allowances.events import HASH, read_merge_group, read_push
 
 _NO_COMMIT = re.compile(r"0+")
 _MERGE_REF = re.compile(r"refs/pull/\d+/merge")

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from layerguard.allowances import Allowances, Entry, Judgement, complaint
-from layerguard.blocks import Blocks
+from layerguard.allowances.moves import Moves
+from layerguard.allowances.past import Past
 from layerguard.code import Code, Unreadable, decode
+from layerguard.code.blocks import Blocks
 from layerguard.contracts import Contract
 from layerguard.model import Violation
-from layerguard.moves import Moves
-from layerguard.past import Past
 
 Texts = Callable[[str], list[bytes]]
 """Gives the bytes of the files that a module has in the work tree."""

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from layerguard.config.pattern_syntax import find_fault_in_paths
 from layerguard.errors import UserError
-from layerguard.pattern_syntax import find_fault_in_paths
 
 DEFAULT_CONTRACTS = ("contracts/*.toml",)
 

@@ -15,6 +15,7 @@ from layerguard.bindings import bound_names
 from layerguard.code import Unreadable, decode
 from layerguard.config import Config
 from layerguard.contracts import Contract
+from layerguard.contracts.seeds import Ground
 from layerguard.errors import UserError
 from layerguard.graph import Graph, parents
 from layerguard.imports import find_in_text
@@ -23,7 +24,6 @@ from layerguard.model import Import, Location, Module, Violation
 from layerguard.names import shown
 from layerguard.reading import Progress, binder, read_imports
 from layerguard.resolve import Resolver
-from layerguard.seeds import Ground
 from layerguard.sources import Problem, Source, Tree, read_tree
 
 Identity = tuple[str, str, int, int, str]

@@ -8,9 +8,9 @@ from textwrap import indent
 import msgspec
 
 from layerguard.contracts import Contract
+from layerguard.contracts.seeds import PLANTED, SCOPE, Seed
 from layerguard.graph import Graph
 from layerguard.model import Via, When
-from layerguard.seeds import PLANTED, SCOPE, Seed
 
 FIRST = "an import"
 """The name of the plainest form."""

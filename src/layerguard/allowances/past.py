@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from layerguard import git
 from layerguard.allowances import Allowances, parse_allowances
-from layerguard.bases import Base
+from layerguard.allowances.bases import Base
 from layerguard.code import Unreadable
 from layerguard.config import OWN_FILE, SHARED_FILE, Config, read_config
+from layerguard.config.settings import DEFAULT_CONTRACTS
 from layerguard.contracts import Contract
 from layerguard.contracts.base import allowance_key
 from layerguard.errors import UserError
@@ -27,7 +28,6 @@ from layerguard.imports.registries import NoTable, find_rows
 from layerguard.model import Import, Location
 from layerguard.names import SOURCES, Names, find_roots
 from layerguard.resolve import Resolver
-from layerguard.settings import DEFAULT_CONTRACTS
 from layerguard.sources import Source
 from layerguard.toml import parse_toml
 

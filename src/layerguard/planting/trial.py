@@ -10,15 +10,15 @@ import msgspec
 
 from layerguard.config import load_config
 from layerguard.contracts import Contract
+from layerguard.contracts.seeds import Seed
 from layerguard.errors import UserError
-from layerguard.forms import Written, write_forms
 from layerguard.graph import within
 from layerguard.model import Violation
 from layerguard.planting import Garden, Site
+from layerguard.planting.forms import Written, write_forms
 from layerguard.reading import Progress
 from layerguard.reporters.base import count, plain
 from layerguard.run import choose
-from layerguard.seeds import Seed
 
 _THOROUGH = 2
 """So many derived imports of a contract are written in every form, the others in the plainest ones."""

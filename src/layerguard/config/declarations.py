@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
 
+from layerguard.config.pattern_syntax import (
+    find_fault,
+    find_fault_in_list,
+    find_fault_in_name,
+    find_fault_in_paths,
+)
+from layerguard.config.settings import KEYS
 from layerguard.contracts import KINDS, Contract
+from layerguard.contracts.seeds import Plant
 from layerguard.errors import UserError
-from layerguard.pattern_syntax import find_fault, find_fault_in_list, find_fault_in_name, find_fault_in_paths
-from layerguard.seeds import Plant
-from layerguard.settings import KEYS
 from layerguard.tables import describe, known, quoted, read_table, suggest
 
 if TYPE_CHECKING:

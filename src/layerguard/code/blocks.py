@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from layerguard.code import Code
-from layerguard.conditions import truth
+from layerguard.code.conditions import truth
 from layerguard.model import When
 
 _ROUND = str.maketrans("[]{}", "()()")

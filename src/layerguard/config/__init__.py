@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from layerguard.config.declarations import Registry, find_ids, read_contract, read_registry
+from layerguard.config.settings import DEFAULT_CONTRACTS, KEYS, Settings, check_settings
 from layerguard.contracts import Contract
-from layerguard.declarations import Registry, find_ids, read_contract, read_registry
 from layerguard.errors import UserError
-from layerguard.settings import DEFAULT_CONTRACTS, KEYS, Settings, check_settings
 from layerguard.tables import describe, known, read_table, suggest
 from layerguard.toml import read_bytes, read_toml
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from layerguard import git
-from layerguard.ci import CiBase, ci_base
+from layerguard.allowances.ci import CiBase, ci_base
 from layerguard.config import OWN_FILE, SHARED_FILE
 from layerguard.errors import UserError
 from layerguard.toml import parse_toml
