@@ -109,7 +109,7 @@ def _moves(config: Config, tree: Tree, past: Past | None) -> Moves:
             renames[old_path] = new_path
             if old and new and old not in tree.modules and new not in past.modules:
                 renames[old] = new
-    return Moves(tables, renames, past.modules if past else ())
+    return Moves(tables, renames, past.modules if past else (), tree.modules)
 
 
 def choose(contracts: tuple[Contract, ...], wanted: Collection[str]) -> tuple[Contract, ...]:

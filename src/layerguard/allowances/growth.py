@@ -175,18 +175,24 @@ def _moved_again(
     between = [entry for entry in stale if (entry.contract, entry.key) not in old]
     found: dict[tuple[str, str], str] = {}
     for contract, key in sorted(now):
-        alike = [entry for entry in between if entry.contract == contract and _is_alike(entry.key, key)]
-        rivals = [name for each, name in now if alike and each == contract and _is_alike(alike[0].key, name)]
+        alike = [each for each in between if each.contract == contract and _is_before(each.key, key, moves)]
+        rivals = [
+            name for each, name in now if alike and each == contract and _is_before(alike[0].key, name, moves)
+        ]
         if len(alike) == len(rivals) == 1:
             found[contract, alike[0].key] = key
     return found
 
 
-def _is_alike(one: str, other: str) -> bool:
-    """Tell whether two keys have the same scope, and the same importer or the same imported module."""
-    (before, _, imported), (importer, _, target) = one.rpartition(" -> "), other.rpartition(" -> ")
-    scopes = before.partition(":")[2] == importer.partition(":")[2]
-    return scopes and (imported == target or before == importer)
+def _is_before(one: str, other: str, moves: Moves) -> bool:
+    """Tell whether two keys differ in one module alone, whose name in the first was one between two moves."""
+    (importer, _, imported), (now, _, target) = one.rpartition(" -> "), other.rpartition(" -> ")
+    module, _, scope = importer.partition(":")
+    if imported == target:
+        return scope == now.partition(":")[2] and moves.was_between(module)
+    name, space, mark = imported.partition(" ")
+    same_mark = space + mark == "".join(target.partition(" ")[1:])
+    return importer == now and same_mark and moves.was_between(name)
 
 
 def follow(

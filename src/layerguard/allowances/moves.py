@@ -17,16 +17,27 @@ class Moves:
     """Old names of modules and paths, and the new ones.
 
     `tables` are from `removed` contracts and cover submodules; `renames` are single modules or paths.
-    `before` are the modules that there were at the base.
+    `before` are the modules that there were at the base, `now` those of today.
     """
 
     def __init__(
-        self, tables: Mapping[str, str], renames: Mapping[str, str], before: Collection[str]
+        self,
+        tables: Mapping[str, str],
+        renames: Mapping[str, str],
+        before: Collection[str],
+        now: Collection[str] = (),
     ) -> None:
         """Keep the moves; a table's empty new name is none."""
         self._tables = {old: new for old, new in tables.items() if new}
         self._renames = dict(renames)
         self._before = before
+        self._known = {*before, *now}
+        self._packages = {parent for name in self._known for parent in parents(name)}
+
+    def was_between(self, name: str) -> bool:
+        """Tell whether a module can have had this name between the base and today, and at neither."""
+        parent = name.rpartition(".")[0]
+        return name not in self._known and parent in self._packages
 
     def follow(self, key: str) -> str:
         """Return an allowance's identity after the moves; the same where nothing of it moved."""
