@@ -6,6 +6,7 @@ import pytest
 from history import ALLOWANCES, PLAIN, WORDS, Repo, grown, start, told
 from projects import AB, allow
 
+from layerguard.allowances.moves import Moves
 from layerguard.ratchet import adopt, ratchet
 
 OLD = "app.a.m -> app.b.x"
@@ -357,3 +358,22 @@ class TestNewContracts:
         assert len(repo.check("main").violations) == 1
         assert str(adopt("new", repo.root, base="main")) == "adopted 1"
         assert repo.check("main").violations == ()
+
+
+class TestBetweenTwoMoves:
+    """What may be a name between two moves: one that was nobody's before, and is nobody's now."""
+
+    def test_names(self) -> None:
+        before, now = ["app", "app.a", "app.a.m", "app.b.x"], ["app", "app.a.o", "app.b.y"]
+        moves = Moves({}, {"app.a.m": "app.a.o"}, before, now)
+        names = ["app.a.n", "app.a.m", "app.a.o", "app.b.y", "app.b.gone", "app.b.y.Name", "hub.Name"]
+        assert [name for name in names if moves.was_between(name)] == ["app.a.n", "app.b.gone"]
+
+    def test_an_entry_for_another_import_stands_for_nothing(self, tmp_path: Path) -> None:
+        """Beside a moved module, another import of the same function was taken for a second move."""
+        repo = with_functions(tmp_path, f="app.b.x")
+        repo.git("mv", "app/a/m.py", "app/a/o.py")
+        repo.allow("app.a.o:f -> app.b.y")
+        found = [(each.code, each.key or each.location.line) for each in repo.check("main").violations]
+        line = repo.text().split("\n").index('"app.a.o:f -> app.b.y" = {}') + 1
+        assert found == [("LG103", "app.a.o:f -> app.b.x"), ("LG201", line), ("LG202", line)]

@@ -46,3 +46,17 @@ def test_the_first_fault_is_told(text: str, line: int, column: int) -> None:
 
 def test_the_reason_is_the_parser_s_own() -> None:
     assert find_fault("x = (\n") == Fault(1, 5, "'(' was never closed")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("def f():\n    x = = 1\n", 2, 9),
+        ("class A:\n    def g(self):\n        print 'x'\n", 3, 15),
+        ("async def f():\n    def g():\n        x = 08\n", 3, 13),
+    ],
+)
+def test_a_fault_in_the_body_of_a_function(text: str, line: int, column: int) -> None:
+    fault = find_fault(text)
+    assert fault is not None
+    assert (fault.line, fault.column) == (line, column)
