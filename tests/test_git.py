@@ -9,6 +9,7 @@ import pytest
 
 from layerguard import git
 from layerguard.errors import UserError
+from layerguard.git import listing, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,13 +184,13 @@ def test_folders_that_git_cannot_list(root: Path, monkeypatch: pytest.MonkeyPatc
         b"warning: could not open directory 'other/': Permission denied\n"
     )
     write(root, "p/x.py")
-    original = git._run
+    original = running.run
 
     def warn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         done = original(folder, *arguments)
         done.stderr = warnings
         return done
 
-    monkeypatch.setattr(git, "_run", warn)
+    monkeypatch.setattr(listing, "run", warn)
     assert git.list_files(root) == ["other/", "p/it's/", "p/x.py"]
     assert git.list_files(root / "p") == ["it's/", "x.py"]

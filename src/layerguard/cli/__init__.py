@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from layerguard import __version__
+from layerguard.cli.terminal import Progress, print_text, tell
 from layerguard.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from layerguard.model import Reach, Report
+    from layerguard.model import Reach
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "sarif", "junit")
 _BASE_HELP = (
@@ -25,7 +23,6 @@ _BASE_HELP = (
 )
 _BAD = 2
 _INTERRUPTED = 130
-_PIPE_CLOSED = 141
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -85,11 +82,11 @@ def check(
         return int(_fix(paths, contracts, write=False) and not exit_zero)
     if fix:
         _fix(paths, contracts, write=True)
-    with _Progress() as progress:
+    with Progress() as progress:
         report = run.check(
             paths=paths, contracts=contracts, base=base, show_allowed=show_allowed, progress=progress
         )
-    _tell(report, output_format or default_format(os.environ), output_file)
+    tell(report, output_format or default_format(os.environ), output_file)
     failed = report.failed or (strict_contracts and report.weakened)
     return 1 if failed and not exit_zero else 0
 
@@ -117,7 +114,7 @@ def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bo
     done: ratchet.Ratcheted | ratchet.Adopted | merging.Resolved
     ci = ci_variable(os.environ)
     write = not only_check and not ci
-    with _Progress() as progress:
+    with Progress() as progress:
         if resolve:
             done = merging.resolve_conflict(write=write)
         elif adopt:
@@ -126,7 +123,7 @@ def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bo
             done = ratchet.ratchet(base=base, write=write, progress=progress)
     for note in done.notes:
         click.echo(f"note: {note}", err=True)
-    _print(f"{done}\n")
+    print_text(f"{done}\n")
     if ci and done.changed and not only_check:
         click.echo(
             f"note: nothing was written to {done.path}, because this is a CI system ({ci} is set).", err=True
@@ -175,7 +172,7 @@ def debt(*, output_format: str, last: int) -> int:
     for note in found.notes:
         click.echo(f"note: {note}", err=True)
     width = shutil.get_terminal_size().columns
-    _print(to_json(found) if output_format == "json" else to_text(found, width))
+    print_text(to_json(found) if output_format == "json" else to_text(found, width))
     return 0
 
 
@@ -188,7 +185,7 @@ def explain(topic: str) -> int:
     """
     from layerguard.explain import explain as text_about  # noqa: PLC0415 - heavy
 
-    _print(text_about(topic))
+    print_text(text_about(topic))
     return 0
 
 
@@ -218,9 +215,9 @@ def why(*, importer: str, imported: str, reach: Reach, number: int) -> int:
     """
     from layerguard.why import why as find  # noqa: PLC0415 - heavy
 
-    with _Progress() as progress:
+    with Progress() as progress:
         answer = find(".", importer, imported, reach=reach, number=number, progress=progress)
-    _print(answer.text)
+    print_text(answer.text)
     return 0 if answer.chains else 1
 
 
@@ -237,78 +234,23 @@ def test(*, auto: bool, contracts: tuple[str, ...]) -> int:
     """
     from layerguard.planting.trial import try_contracts  # noqa: PLC0415 - heavy
 
-    with _Progress() as progress:
+    with Progress() as progress:
         trial = try_contracts(".", contracts=contracts, auto=auto, progress=progress)
-    _print(trial.text)
+    print_text(trial.text)
     return 1 if trial.failed else 0
-
-
-def _tell(report: Report, output_format: str, output_file: str | None) -> None:
-    from layerguard.reporters import REPORTERS  # noqa: PLC0415 - heavy
-
-    for note in (*report.notes, *report.weakened):
-        click.echo(f"note: {note}", err=True)
-    colour = not output_file and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    text = REPORTERS[output_format](report, colour=colour)
-    if output_file:
-        from layerguard.files import write_text  # noqa: PLC0415 - only needed here
-
-        write_text(Path(output_file), text)
-        return
-    _print(text)
 
 
 def _fix(paths: tuple[str, ...], contracts: tuple[str, ...], *, write: bool) -> bool:
     """Fix, or print what would be; return whether there is anything to fix. What is left goes to stderr."""
     from layerguard import fixes  # noqa: PLC0415 - heavy
 
-    with _Progress() as progress:
+    with Progress() as progress:
         done = fixes.fix(paths=paths, contracts=contracts, write=write, progress=progress)
     if not write:
-        _print(done.diff())
+        print_text(done.diff())
     for line in done.lines(write=write):
         click.echo(line, err=True)
     return done.places > 0
-
-
-def _print(text: str) -> None:
-    """Write bytes to standard output, so that neither locale nor platform changes them."""
-    try:
-        sys.stdout.flush()
-        data = memoryview(text.encode("utf-8", "surrogateescape"))
-        while data:  # under PYTHONUNBUFFERED a write may take a part only
-            data = data[sys.stdout.buffer.write(data) or 0 :]
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # The reader is gone. Python would complain once more when it flushes standard output at exit, and
-        # click would end with the status of a violation.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(_PIPE_CLOSED)
-
-
-class _Progress:
-    """On a terminal, a line on standard error that tells how far the reading is, once it takes a while."""
-
-    _DELAY = 0.5
-    _EVERY = 0.1
-
-    def __enter__(self) -> Callable[[int, int], None] | None:
-        """Return what is to be called with the files read and all files; None where nobody watches."""
-        self._next = time.monotonic() + self._DELAY
-        self._shown = False
-        return self._show if sys.stderr.isatty() else None
-
-    def __exit__(self, *_: object) -> None:
-        """Wipe the line."""
-        if self._shown:
-            click.echo("\r\x1b[K", nl=False, err=True)
-
-    def _show(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + self._EVERY
-            self._shown = True
-            click.echo(f"\rreading: {done} of {total} files\x1b[K", nl=False, err=True)
 
 
 def main() -> NoReturn:

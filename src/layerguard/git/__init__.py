@@ -1,0 +1,38 @@
+"""Asks git: which files belong to the project, and how it was before. The only package that runs git."""
+
+from __future__ import annotations
+
+from layerguard.git.history import (
+    find_commit,
+    find_merge_bases,
+    find_parents,
+    find_renames,
+    find_top,
+    is_cut_off,
+    is_shallow,
+    list_files_at,
+    list_lines,
+    list_stages,
+    list_versions,
+    read_blobs,
+)
+from layerguard.git.listing import list_files
+from layerguard.git.running import is_checkout, is_missing
+
+__all__ = [
+    "find_commit",
+    "find_merge_bases",
+    "find_parents",
+    "find_renames",
+    "find_top",
+    "is_checkout",
+    "is_cut_off",
+    "is_missing",
+    "is_shallow",
+    "list_files",
+    "list_files_at",
+    "list_lines",
+    "list_stages",
+    "list_versions",
+    "read_blobs",
+]

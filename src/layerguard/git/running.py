@@ -1,0 +1,97 @@
+"""Runs git, in a fixed environment and never so that it would start a program which the repository names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from layerguard.errors import UserError
+
+# What `git rev-parse --local-env-vars` lists, less GIT_CONFIG_PARAMETERS and GIT_CONFIG_COUNT: a CI system
+# sets safe.directory with these. In a hook the others speak of the commit that is being made, or of a
+# repository that is not the one of the root.
+_LOCAL = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+)
+_OPTIONS = (
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "core.splitIndex=false",
+)
+WHOLE = "If this is a partial clone, run: git fetch --refetch --no-filter origin"
+
+
+def is_missing(root: Path) -> bool:
+    """Tell whether `root` is in a git checkout, but no git is installed that could be asked."""
+    return shutil.which("git") is None and find_checkout(root) is not None
+
+
+def is_checkout(root: Path) -> bool:
+    """Tell whether `root` lies in the work tree of a git checkout, and git is there to be asked."""
+    return shutil.which("git") is not None and run(root, "rev-parse", "--show-prefix").returncode == 0
+
+
+def run(
+    root: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git in `root` with these arguments; `variables` are added to its environment."""
+    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL}
+    environment |= {
+        "LC_ALL": "C",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        # A partial clone would fetch what it lacks, by programs that the repository names (older versions of
+        # git know the second variable only).
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",
+    }
+    environment.pop("LANGUAGE", None)
+    environment |= variables or {}
+    command = ("git", *_OPTIONS, *arguments)
+    return subprocess.run(  # noqa: S603 (the arguments are fixed)
+        command, cwd=root, env=environment, input=stdin, capture_output=True, check=False
+    )
+
+
+def checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
+    """Return what git wrote; raise UserError where it failed."""
+    if done.returncode:
+        told = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        raise UserError(f"git could not read an earlier commit: {told[-1]}", WHOLE)
+    return done.stdout
+
+
+def find_checkout(root: Path) -> Path | None:
+    """Return the nearest folder at or above `root` that holds a `.git`."""
+    return next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
+
+
+def refusal(stderr: bytes, checkout: Path) -> UserError:
+    """Return what is to be raised where git refuses to read a checkout, and said this."""
+    told = stderr.decode("utf-8", "replace").strip()
+    first = told.splitlines()[0] if told else "git failed and said nothing"
+    hint = f"Run `git status` in '{checkout}' to see what is wrong."
+    if "dubious ownership" in first:
+        hint = f"If you trust it: git config --global --add safe.directory '{checkout}'"
+    return UserError(f"'{checkout}' is a git checkout, but git does not read it: {first}", hint)
