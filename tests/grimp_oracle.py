@@ -15,7 +15,8 @@ from grimp.application.config import settings
 from grimp.application.scanning import scan_imports
 from written import statements
 
-from layerguard.code import Code, decode
+from layerguard.code import Code
+from layerguard.code.decoding import decode
 from layerguard.model import Import, Module
 from layerguard.resolve import Resolver
 

@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from projects import allow
 
-from layerguard.allowances import (
-    Allowances,
-    Entry,
-    complaints,
-    judge,
-    parse_allowances,
-    read_allowances,
-    rewrite,
-)
+from layerguard.allowances import Allowances, Entry, complaints, judge, parse_allowances, read_allowances
+from layerguard.allowances.rewriting import rewrite
 from layerguard.errors import UserError
 from layerguard.model import Location, Violation
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
+from layerguard.code.decoding import Unreadable, decode
 
 
 def test_decoding_as_python_does() -> None:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from modules_made import modules
 from written import statements
 
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.imports import find_imports
 from layerguard.imports.base import Span
 from layerguard.imports.statements import Statement

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from patch_oracle import Patched, patched_by_ast
 
-from layerguard.code import Unreadable, decode
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.contracts.removed import Removed
 from layerguard.graph import Graph
 from layerguard.reading import read_imports

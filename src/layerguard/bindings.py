@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
 from layerguard.code.blocks import Blocks
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.imports.statements import find_statements
 
 _UNSEEN = re.compile(

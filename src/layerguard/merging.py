@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from layerguard import git
-from layerguard.allowances import Allowances, Entry, parse_allowances, rewrite
+from layerguard.allowances import Allowances, Entry, parse_allowances
+from layerguard.allowances.rewriting import rewrite
 from layerguard.config import load_config
 from layerguard.errors import UserError
 from layerguard.files import write_text

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from layerguard.allowances import add_entries, rewrite
 from layerguard.allowances.growth import old_debt
+from layerguard.allowances.rewriting import add_entries, rewrite
 from layerguard.errors import UserError
 from layerguard.files import write_text
 from layerguard.reading import Progress

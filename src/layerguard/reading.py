@@ -8,7 +8,7 @@ from functools import cache, partial
 import msgspec
 
 from layerguard.bindings import bound_names, spoken_names
-from layerguard.code import Unreadable
+from layerguard.code.decoding import Unreadable
 from layerguard.config.declarations import Registry
 from layerguard.errors import UserError
 from layerguard.imports import find_imports

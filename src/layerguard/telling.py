@@ -15,7 +15,7 @@ from layerguard.allowances import Judgement, complaints
 from layerguard.allowances.ci import in_ci
 from layerguard.allowances.growth import find_growth
 from layerguard.allowances.weakening import find_less_read, find_weaker
-from layerguard.code import Unreadable, decode
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.contracts import Contract
 from layerguard.findings import Findings
 from layerguard.git import is_checkout

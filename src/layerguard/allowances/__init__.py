@@ -6,7 +6,7 @@ The file is TOML with one entry a line, so that a line can be removed and everyt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,8 @@ from layerguard.tables import describe, read_table
 from layerguard.toml import parse_toml, read_text
 
 VERSION = 1
-INTRODUCTION = (
-    "# Tolerated for now. `layerguard ratchet` removes lines; none is ever added to an existing contract."
-)
 _HEADER = re.compile(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
 _KEY = re.compile(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
-_KEY_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 _FORM = 'Write it as "importer:scope -> imported" = {}; a mark such as (typing) may follow.'
 
 
@@ -142,10 +138,10 @@ def _find_lines(text: str) -> Lines:
     """Return the line of each entry and the value that it has there, by contract and key."""
     lines: Lines = {}
     contract = ""
-    for number, line in enumerate(_split(text), 1):
+    for number, line in enumerate(split_lines(text), 1):
         content = line.strip()
         if content.startswith("["):
-            contract = _contract(content)
+            contract = contract_of(content)
         elif contract and content[:1] in {'"', "'"}:
             try:
                 values: dict[str, Any] = parse_toml(content, "")
@@ -156,12 +152,12 @@ def _find_lines(text: str) -> Lines:
     return lines
 
 
-def _split(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Return the lines with their ends, as TOML counts them: no other character ends a line."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _contract(line: str) -> str:
+def contract_of(line: str) -> str:
     """Return the contract whose table a line begins; empty for any other line."""
     header = _HEADER.fullmatch(line.strip())
     return next((part for part in header.groups() if part), "") if header else ""
@@ -232,69 +228,3 @@ def complaint(code: str, message: str, path: str, entry: Entry, hint: str) -> Vi
     """Tell of an entry of the allowance file, at its line."""
     place = Location(path, entry.line, 1, entry.line, 1)
     return Violation(code, message, place, contract=entry.contract, hint=hint)
-
-
-def add_entries(allowances: Allowances, contract: str, keys: Collection[str]) -> str:
-    """Return the file's text with entries for a contract, sorted, in a table that is made where needed."""
-    end = "\r\n" if "\r\n" in allowances.text else "\n"
-    lines = "".join(f"{_quoted(key)} = {{}}{end}" for key in sorted(keys))
-    text = allowances.text or f"{INTRODUCTION}\nversion = {VERSION}\n"
-    if text and not text.endswith("\n"):
-        text += end
-    table = _split(text)
-    for number, line in enumerate(table):
-        if _contract(line) == contract:
-            following = range(number + 1, len(table))
-            stop = next((at for at in following if table[at].lstrip().startswith("[")), len(table))
-            while not table[stop - 1].strip():
-                stop -= 1
-            return "".join([*table[:stop], lines, *table[stop:]])
-    return f"{text}{end}[allow.{contract}]{end}{lines}"
-
-
-def _quoted(key: str) -> str:
-    return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def rewrite(
-    allowances: Allowances, entries: Collection[Entry], renamed: Mapping[tuple[str, str], str] | None = None
-) -> str:
-    """Return the file's text without the lines of these entries, and without tables that this leaves empty.
-
-    `renamed` gives new keys to entries, by contract and key. Everything else stays as it is: comments,
-    reasons, order.
-    """
-    renamed = renamed or {}
-    keys = {
-        entry.line: renamed[entry.contract, entry.key]
-        for entry in allowances.entries
-        if (entry.contract, entry.key) in renamed
-    }
-    gone = {entry.line for entry in entries}
-    emptied = {entry.contract for entry in entries} - {
-        entry.contract for entry in allowances.entries if entry.line not in gone
-    }
-    lines = _split(allowances.text)
-    kept: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if number in gone:
-            continue
-        if _contract(line) in emptied and _is_bare(lines, number, gone):
-            while kept and not kept[-1].strip():
-                kept.pop()
-            continue
-        # Whatever way the old key is written in, with escapes for instance, the new one takes its place.
-        new = keys.get(number)
-        token = _KEY_TOKEN.search(line) if new is not None else None
-        kept.append(f"{line[: token.start()]}{_quoted(new)}{line[token.end() :]}" if token and new else line)
-    return "".join(kept)
-
-
-def _is_bare(lines: list[str], header: int, gone: Collection[int]) -> bool:
-    """Tell whether nothing stays below a table's header (a line from 1) but blank lines."""
-    for number, line in enumerate(lines[header:], header + 1):
-        if line.lstrip().startswith("["):
-            return True
-        if line.strip() and number not in gone:
-            return False
-    return True

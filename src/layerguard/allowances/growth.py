@@ -13,8 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from layerguard.allowances import Allowances, Entry, Judgement, complaint
 from layerguard.allowances.moves import Moves
 from layerguard.allowances.past import Past
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
 from layerguard.code.blocks import Blocks
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.contracts import Contract
 from layerguard.model import Violation
 

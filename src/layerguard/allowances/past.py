@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from layerguard import git
 from layerguard.allowances import Allowances, parse_allowances
 from layerguard.allowances.bases import Base
-from layerguard.code import Unreadable
+from layerguard.code.decoding import Unreadable
 from layerguard.config import OWN_FILE, SHARED_FILE, Config, read_config
 from layerguard.config.settings import DEFAULT_CONTRACTS
 from layerguard.contracts import Contract

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.contracts.removed import Removed
 from layerguard.fixes.base import Edit, Place, Project, Refusal, offset, rewrite, shifted
 from layerguard.fixes.literals import fix_literal

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
 from layerguard.code.blocks import Around, Blocks
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.imports.base import Fault, Findings, Page, Span, WrittenImport
 from layerguard.imports.dynamic import find_dynamic, loads_dynamically
 from layerguard.imports.statements import Statement, find_statements, margin_end

@@ -14,8 +14,9 @@ from mmap import mmap
 
 import msgspec
 
-from layerguard.code import Code, Unreadable, decode
+from layerguard.code import Code
 from layerguard.code.blocks import Blocks
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.imports.base import Span
 
 Text = bytes | mmap

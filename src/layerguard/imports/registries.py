@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from layerguard.code import Code, decode
+from layerguard.code import Code
+from layerguard.code.decoding import decode
 from layerguard.imports.base import Span, WrittenImport, WrittenName
 
 _ASSIGNED = re.compile(r"^(\w+)[ \t]*(?::[^=\n]*(?:\n[^=\n]*)*?)?=(?!=)", re.MULTILINE)

@@ -12,7 +12,7 @@ from functools import cached_property
 import msgspec
 
 from layerguard.bindings import bound_names
-from layerguard.code import Unreadable, decode
+from layerguard.code.decoding import Unreadable, decode
 from layerguard.config import Config
 from layerguard.contracts import Contract
 from layerguard.contracts.seeds import Ground

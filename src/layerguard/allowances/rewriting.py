@@ -1,0 +1,79 @@
+"""Changes the lines of the allowance file; what is not meant stays as it is: comments, reasons, order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from layerguard.allowances import VERSION, Allowances, Entry, contract_of, split_lines
+
+INTRODUCTION = (
+    "# Tolerated for now. `layerguard ratchet` removes lines; none is ever added to an existing contract."
+)
+_KEY_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
+
+
+def add_entries(allowances: Allowances, contract: str, keys: Collection[str]) -> str:
+    """Return the file's text with entries for a contract, sorted, in a table that is made where needed."""
+    end = "\r\n" if "\r\n" in allowances.text else "\n"
+    lines = "".join(f"{_quoted(key)} = {{}}{end}" for key in sorted(keys))
+    text = allowances.text or f"{INTRODUCTION}\nversion = {VERSION}\n"
+    if text and not text.endswith("\n"):
+        text += end
+    table = split_lines(text)
+    for number, line in enumerate(table):
+        if contract_of(line) == contract:
+            following = range(number + 1, len(table))
+            stop = next((at for at in following if table[at].lstrip().startswith("[")), len(table))
+            while not table[stop - 1].strip():
+                stop -= 1
+            return "".join([*table[:stop], lines, *table[stop:]])
+    return f"{text}{end}[allow.{contract}]{end}{lines}"
+
+
+def _quoted(key: str) -> str:
+    return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def rewrite(
+    allowances: Allowances, entries: Collection[Entry], renamed: Mapping[tuple[str, str], str] | None = None
+) -> str:
+    """Return the file's text without the lines of these entries, and without tables that this leaves empty.
+
+    `renamed` gives new keys to entries, by contract and key. Everything else stays as it is: comments,
+    reasons, order.
+    """
+    renamed = renamed or {}
+    keys = {
+        entry.line: renamed[entry.contract, entry.key]
+        for entry in allowances.entries
+        if (entry.contract, entry.key) in renamed
+    }
+    gone = {entry.line for entry in entries}
+    emptied = {entry.contract for entry in entries} - {
+        entry.contract for entry in allowances.entries if entry.line not in gone
+    }
+    lines = split_lines(allowances.text)
+    kept: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if number in gone:
+            continue
+        if contract_of(line) in emptied and _is_bare(lines, number, gone):
+            while kept and not kept[-1].strip():
+                kept.pop()
+            continue
+        # Whatever way the old key is written in, with escapes for instance, the new one takes its place.
+        new = keys.get(number)
+        token = _KEY_TOKEN.search(line) if new is not None else None
+        kept.append(f"{line[: token.start()]}{_quoted(new)}{line[token.end() :]}" if token and new else line)
+    return "".join(kept)
+
+
+def _is_bare(lines: list[str], header: int, gone: Collection[int]) -> bool:
+    """Tell whether nothing stays below a table's header (a line from 1) but blank lines."""
+    for number, line in enumerate(lines[header:], header + 1):
+        if line.lstrip().startswith("["):
+            return True
+        if line.strip() and number not in gone:
+            return False
+    return True
