@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from projects import allow
 
 from layerguard.allowances import Allowances, Entry, complaints, judge, parse_allowances, read_allowances
-from layerguard.allowances.rewriting import rewrite
+from layerguard.allowances.rewriting import add_entries, rewrite
 from layerguard.errors import UserError
 from layerguard.model import Location, Violation
 
@@ -216,7 +216,10 @@ class TestParse:
 class TestRead:
     def test_a_missing_file_is_empty_unless_it_is_named(self, tmp_path: Path) -> None:
         assert read_allowances(tmp_path, "no.toml", named=False) == Allowances("no.toml")
-        with pytest.raises(UserError, match=r"^no\.toml: there is no such file\.$"):
+        with pytest.raises(
+            UserError,
+            match=r"^no\.toml: there is no such file, but 'allowances' in the configuration names it\.$",
+        ):
             read_allowances(tmp_path, "no.toml", named=True)
 
     def test_a_broken_link_is_not_empty(self, tmp_path: Path) -> None:
@@ -297,7 +300,7 @@ class TestJudge:
                 ),
                 (
                     "LG203",
-                    "the allowance 'a -> b' is of contract 'nobody', which there is not",
+                    "the allowance 'a -> b' is of contract 'nobody', which does not exist",
                     11,
                     "nobody",
                     "Mend the contract's id, or run `layerguard ratchet`, which removes the allowance.",
@@ -410,3 +413,25 @@ def test_removing_some_leaves_all_else_byte_for_byte(text: str, data: st.DataObj
     assert all(line.startswith("[") and any(name in line for name in emptied) for line in headers)
     assert headers or not any(line == "" for line in lost[:-1])
     assert rewrite(after, ()) == after.text
+
+
+def test_entries_are_added_where_they_belong() -> None:
+    text = (
+        'version = 1\n\n# of bc\n[allow.bc]\n"a -> c" = {} # kept\n"a -> e" = {}\n\n[allow.de]\n"a -> b" = {}'
+    )
+    within = add_entries(parse_allowances(text, "p.toml"), "bc", {"a -> b", "a -> d", "a -> f"})
+    assert [entry.key for entry in parse_allowances(within, "p.toml").entries[:5]] == [
+        *("a -> b", "a -> c", "a -> d", "a -> e", "a -> f")
+    ]
+    tables = text
+    for contract in ("zz", "aa", "cc"):
+        tables = add_entries(parse_allowances(tables, "p.toml"), contract, {"x -> y"})
+    entries = parse_allowances(tables, "p.toml").entries
+    assert list(dict.fromkeys(entry.contract for entry in entries)) == ["aa", "bc", "cc", "de", "zz"]
+    assert '\n[allow.aa]\n"x -> y" = {}\n\n# of bc\n[allow.bc]\n' in tables
+
+
+def test_a_date_is_no_string() -> None:
+    text = HEAD + '"a -> b" = { review-by = "2027-01-01" }\n'
+    with pytest.raises(UserError, match="'review-by' must be a date, not a string"):
+        parse_allowances(text, "p.toml")

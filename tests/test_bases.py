@@ -10,6 +10,7 @@ import pytest
 from history import ALLOWANCES, PLAIN, WORDS, Repo, grown, start, told, without_git
 from projects import AB, run, write
 
+from layerguard import check
 from layerguard.allowances import bases
 from layerguard.allowances.bases import Base, find_base
 from layerguard.errors import UserError
@@ -54,7 +55,7 @@ def test_what_names_the_base_in_this_order(tmp_path: Path) -> None:
     )
     assert find_base(tmp_path, None, "d", {}) == Base(commits["d"], "d (base in the configuration)")
     assert find_base(tmp_path, None, None, {}) == Base(commits["e"], "HEAD")
-    assert find_base(tmp_path, "", None, {"LAYERGUARD_BASE": ""}) == Base(commits["e"], "HEAD")
+    assert find_base(tmp_path, None, None, {"LAYERGUARD_BASE": ""}) == Base(commits["e"], "HEAD")
 
 
 def test_the_report_names_it_and_counts(tmp_path: Path) -> None:
@@ -452,3 +453,26 @@ def test_nothing_in_common(tmp_path: Path) -> None:
 def test_the_variable_is_the_one_of_the_documentation() -> None:
     assert bases.VARIABLE == "LAYERGUARD_BASE"
     assert bases.VARIABLE not in os.environ
+
+
+def test_an_empty_base_is_no_base(tmp_path: Path) -> None:
+    """`--base "$UNSET"` must not pass for no base at all."""
+    start(tmp_path)
+    with pytest.raises(UserError) as caught:
+        bases.find_base(tmp_path, "", None, {})
+    assert caught.value.message == "--base: '' is no revision."
+
+
+def test_a_folder_that_the_checkout_ignores_is_outside_it(tmp_path: Path) -> None:
+    repo = start(tmp_path, PLAIN | {".gitignore": "build/\n"})
+    repo.write({f"build/real/{path}": text for path, text in PLAIN.items()})
+    inner = tmp_path / "build/real"
+    assert bases.find_base(inner, None, None, {}) is None
+    with pytest.raises(UserError) as caught:
+        bases.find_base(inner, "main", None, {})
+    assert caught.value.message == f"--base: git ignores '{inner}', so there is no base 'main'."
+    assert check(inner).notes == (
+        "whether the allowance file has grown was not checked: git ignores this folder.",
+    )
+    repo.git("add", "-f", "build/real/app/a/m.py")  # what is tracked is no longer outside
+    assert bases.find_base(inner, None, None, {}) is not None

@@ -417,6 +417,6 @@ def test_adopt_for_an_old_contract(repo: Repo) -> None:
 def test_adopt_after_the_violation(repo: Repo) -> None:
     repo.write(TWO | {"layerguard.toml": AB + AB.replace('"ab"', '"more"')}).commit()
     assert str(adopt("more", repo.root, base="main")) == (
-        "adopted 1; 1 did not stand in the base's code and stay violations"
+        "adopted 1; 1 did not stand in the base's code and stays a violation"
     )
     assert told(repo.check("main")) == ["app/a/m.py:2: LG103", "app/a/m.py:2: LG103"]

@@ -342,7 +342,8 @@ class TestContractFiles:
             assert error.hint == hint
 
     def test_missing_file(self, tmp_path: Path) -> None:
-        assert complaint(tmp_path, "contracts = ['c/x.toml']").message == "c/x.toml: there is no such file."
+        error = complaint(tmp_path, "contracts = ['c/x.toml']")
+        assert error.message == "layerguard.toml: 'contracts': 'c/x.toml': there is no such file."
 
     def test_same_id_twice(self, tmp_path: Path) -> None:
         error = complaint(tmp_path, "# x\n" + CONTRACT, {"contracts/x.toml": CONTRACT})

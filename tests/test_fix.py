@@ -491,6 +491,27 @@ def test_without_libcst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert caught.value.hint == "Run `pip install 'layerguard[fix]'`."
 
 
+def test_the_command_without_libcst(tmp_path: Path) -> None:
+    """In a process of its own, in which nothing has imported libcst before."""
+    program = (
+        "import sys; sys.modules['libcst'] = None; sys.argv = ['layerguard', 'check', '--fix']\n"
+        "import importlib.util; importlib.util.find_spec = lambda *_: None\n"
+        "from layerguard.cli import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=write(tmp_path, PROJECT),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "error: fixes need libcst, which is not installed.",
+        "  hint: Run `pip install 'layerguard[fix]'`.",
+    ]
+
+
 def test_the_command(tmp_path: Path) -> None:
     allowances = 'version = 1\n\n[allow.old-is-gone]\n"m -> app.old" = {}\n'
     files = {

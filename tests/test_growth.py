@@ -6,6 +6,7 @@ import pytest
 from history import ALLOWANCES, PLAIN, WORDS, Repo, grown, start, told
 from projects import AB, allow
 
+from layerguard import check
 from layerguard.allowances.moves import Moves
 from layerguard.ratchet import adopt, ratchet
 
@@ -377,3 +378,16 @@ class TestBetweenTwoMoves:
         found = [(each.code, each.key or each.location.line) for each in repo.check("main").violations]
         line = repo.text().split("\n").index('"app.a.o:f -> app.b.y" = {}') + 1
         assert found == [("LG103", "app.a.o:f -> app.b.x"), ("LG201", line), ("LG202", line)]
+
+
+class TestPaths:
+    """Growth is told with the paths of the importer, as staleness is."""
+
+    def test_of_the_importer(self, tmp_path: Path) -> None:
+        repo = start(tmp_path).branch("work")
+        repo.write({"app/a/n.py": "import app.b.y\n"}).allow(OLD, "app.a.n -> app.b.y")
+        line = repo.text().split("\n").index('"app.a.n -> app.b.y" = {}') + 1
+        found = [(each.code, each.location.line) for each in check(tmp_path, paths=["app/a/n.py"]).violations]
+        assert found == [("LG202", line)]
+        assert check(tmp_path, paths=["app/a/m.py"]).violations == ()
+        assert [each.code for each in check(tmp_path, paths=["contracts"]).violations] == ["LG202"]

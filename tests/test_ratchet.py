@@ -145,7 +145,7 @@ class TestAdopt:
         repo = start(tmp_path, files)
         repo.write({"layerguard.toml": registry + AB, "app/a/m.py": "TABLE = ['x', 'y']\n"})
         assert str(adopt("ab", repo.root)) == (
-            "adopted 1; 1 did not stand in the base's code and stay violations"
+            "adopted 1; 1 did not stand in the base's code and stays a violation"
         )
         assert f'"{OLD} (dynamic)" = {{}}' in repo.text()
 

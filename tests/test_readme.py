@@ -118,7 +118,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of this project as git would clone it."""
     folder = tmp_path_factory.mktemp("clone") / "layerguard"
     shutil.copytree(PROJECT, folder, ignore=_NO_PART_OF_A_CHECKOUT)
-    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "A commit, as in a clone"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
     return folder
 
 

@@ -135,7 +135,10 @@ class TestWhole:
         write(tmp_path, BROKEN | {"layerguard.toml": f'allowances = "known.toml"\n{AB}'})
         with pytest.raises(UserError) as caught:
             check(tmp_path)
-        assert caught.value.message == "known.toml: there is no such file."
+        assert (
+            caught.value.message
+            == "known.toml: there is no such file, but 'allowances' in the configuration names it."
+        )
 
     def test_nothing_to_look_at(self, tmp_path: Path) -> None:
         with pytest.raises(UserError) as caught:

@@ -6,6 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from history import start
 
 from layerguard.imports.mentions import Mentions
 from layerguard.model import Import, Location
@@ -175,3 +176,11 @@ def test_what_cannot_be_read_is_passed_over(tmp_path: Path, monkeypatch: pytest.
 def test_a_path_that_is_no_utf_8(tmp_path: Path) -> None:
     (tmp_path / "\udce9.md").write_bytes(b"app.old")
     assert find(tmp_path, {}) == [("\ufffd.md", 1, 1)]
+
+
+def test_in_git_only_what_is_tracked(tmp_path: Path) -> None:
+    """A report that was written into the project mentions nothing; new code is read all the same."""
+    repo = start(tmp_path, {"app/__init__.py": "", "known.txt": "app.old\n"})
+    repo.write({"report.txt": "app.old\n", "app/new.py": "# app.old\n"})
+    found = find_mentions(tmp_path, read_tree(tmp_path, None, []), OLD, ())
+    assert [each.importer for each in found] == ["app/new.py", "known.txt"]

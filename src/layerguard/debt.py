@@ -95,7 +95,7 @@ def _files(config: Config, allowances: Allowances) -> dict[str, str]:
     """Return the file of each importer that exists. A text file is its own importer."""
     if not allowances.entries:
         return {}
-    tree = read_tree(config.root, config.source_roots, config.exclude)
+    tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
     modules = {name: module.path for name, module in tree.modules.items() if module.has_file}
     return {path: path for path in tree.files} | modules
 

@@ -35,7 +35,7 @@ The cure: mend the import instead of allowing it. The first entries of a new con
 `layerguard ratchet --adopt ID`.
 """,
     "LG203": """
-The allowance file has an entry for a contract that there is not: it was renamed or deleted.
+The allowance file has an entry for a contract that does not exist: it was renamed or deleted.
 
 The cure: give the contract its old id back, or run `layerguard ratchet`, which removes the entry.
 """,

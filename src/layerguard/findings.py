@@ -31,6 +31,13 @@ class Findings(msgspec.Struct, frozen=True):
     wanted: tuple[str, ...]
     moves: Callable[[], Moves]
 
+    def concerns(self, entry: Entry) -> bool:
+        """Tell whether the importer of an entry is at the wanted paths."""
+        paths = {source.path for source in self.tree.sources if source.module == entry.importer}
+        module = self.tree.modules.get(entry.importer)
+        paths.add(module.path if module else entry.importer)
+        return any(is_below(path, self.wanted) for path in paths)
+
     def texts(self, module: str) -> list[bytes]:
         """Return the bytes of the files that a module has."""
         return texts_of(self.tree, module)

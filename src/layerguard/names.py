@@ -39,11 +39,13 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def find_roots(paths: Iterable[str], globs: Sequence[str] | None) -> frozenset[str]:
+def find_roots(
+    paths: Iterable[str], globs: Sequence[str] | None, where: str = "'source-roots'"
+) -> frozenset[str]:
     """Return the source roots among the folders of `paths`; the project root, "", is always one.
 
-    Without globs the rule is: `src`, where it is a folder and no package. Raises UserError for a glob that
-    matches no folder, or that leaves the project.
+    Without globs the rule is: `src`, where it is a folder and no package. `where` begins the message of a
+    UserError, raised for a glob that matches no folder, or that leaves the project.
     """
     paths = set(paths)
     folders = _folders(paths)
@@ -54,11 +56,11 @@ def find_roots(paths: Iterable[str], globs: Sequence[str] | None) -> frozenset[s
     for glob in globs:
         parts = [part for part in glob.split("/") if part not in {"", "."}]
         if glob.startswith("/") or ".." in parts:
-            raise UserError(f"'source-roots': '{glob}' is outside the project.")
+            raise UserError(f"{where}: '{glob}' is outside the project.")
         matched = {folder for folder in folders if _matches(folder.split("/") if folder else [], parts)}
         if not matched:
             hint = "A source root is a folder below the project root that holds files of the project."
-            raise UserError(f"'source-roots': '{glob}' matches no folder.", hint)
+            raise UserError(f"{where}: '{glob}' matches no folder.", hint)
         roots |= matched
     return frozenset(roots)
 

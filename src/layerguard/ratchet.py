@@ -46,7 +46,8 @@ class Adopted(msgspec.Struct, frozen=True):
         """Say it in words."""
         if not self.left:
             return f"adopted {self.added}"
-        return f"adopted {self.added}; {self.left} did not stand in the base's code and stay violations"
+        stay = "stays a violation" if self.left == 1 else "stay violations"
+        return f"adopted {self.added}; {self.left} did not stand in the base's code and {stay}"
 
     @property
     def changed(self) -> bool:

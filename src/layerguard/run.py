@@ -67,7 +67,7 @@ def examine(
     point = find_base(config.root, base, config.base, os.environ) if compare else None
     past = Past(config.root, point, config) if point else None
     allowances = read_allowances(config.root, config.allowances, named=config.allowances_named)
-    tree = read_tree(config.root, config.source_roots, config.exclude)
+    tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
     graph, reading = _read(config, chosen, tree, progress)
     violations = [each for contract in chosen for each in _violations(contract, graph, allowances, config)]
     frozen = {contract.id for contract in chosen if contract.frozen}

@@ -77,16 +77,20 @@ class _Listing(Struct):
     problems: dict[str, str] = {}
 
 
-def read_tree(root: Path, source_roots: Sequence[str] | None, exclude: Sequence[str]) -> Tree:
+def read_tree(
+    root: Path, source_roots: Sequence[str] | None, exclude: Sequence[str], configuration: str = ""
+) -> Tree:
     """Find the files of the project at `root` (absolute), and name its modules.
 
     `source_roots` are globs (None: the default rule), `exclude` are gitignore patterns. In a git checkout
     git says which files belong to the project, elsewhere a walk that leaves out what is usually not meant.
-    Raises UserError when there is no Python file, when git refuses, or when a glob matches no folder.
+    Raises UserError when there is no Python file, when git refuses, or when a glob matches no folder, which
+    names the file `configuration`.
     """
     found = _look_at(root, _list_paths(root))
     everything = sorted([*found.regular, *found.links])
-    roots = find_roots(everything, source_roots)
+    where = f"{configuration}: 'source-roots'" if configuration else "'source-roots'"
+    roots = find_roots(everything, source_roots, where)
     names = Names(sorted([*everything, *found.problems]), roots)
     excluded = GitIgnoreSpec.from_lines(exclude)
     kept = [path for path in everything if not excluded.match_file(path)] if exclude else everything

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -32,7 +32,8 @@ def read_table(values: Mapping[str, Any], table: type[Table], where: str) -> Tab
         if field.required and key not in values:
             raise UserError(f"{where}: the key '{key}' is missing.")
     try:
-        return msgspec.convert(dict(values), table)
+        # TOML has dates of its own: a string is none.
+        return msgspec.convert(dict(values), table, builtin_types=(datetime, date, time))
     except msgspec.ValidationError as error:
         for key, value in values.items():
             _check(where, key, value, inspect.type_info(fields[key].type))

@@ -18,7 +18,7 @@ from layerguard.allowances.weakening import find_less_read, find_weaker
 from layerguard.code.decoding import Unreadable, decode
 from layerguard.contracts import Contract
 from layerguard.findings import Findings
-from layerguard.git import is_checkout
+from layerguard.git import is_checkout, is_ignored, is_missing
 from layerguard.model import ContractResult, Location, Report, Summary, Violation, fingerprint
 from layerguard.paths import is_below
 from layerguard.sources import Problem
@@ -64,9 +64,11 @@ def _all(found: Findings) -> Iterator[Violation]:
             found.texts,
             rewritten={*found.judgement.moved, *found.judgement.renamed},
         )
+    lines = {entry.line for entry in found.allowances.entries if found.wanted and found.concerns(entry)}
     for violation in told:
-        # A stale entry is told with the paths of its importer: it was judged for these alone.
-        if not found.wanted or violation.code == "LG201" or is_below(violation.location.path, found.wanted):
+        # What is told of an entry belongs to the paths of its importer too.
+        is_entry = violation.code.startswith("LG2") and violation.location.line in lines
+        if not found.wanted or is_entry or is_below(violation.location.path, found.wanted):
             yield violation
 
 
@@ -130,8 +132,7 @@ def _finished(root: Path, violations: Iterable[Violation]) -> Iterator[Violation
 def _notes(found: Findings) -> Iterator[str]:
     yield from found.tree.noted
     if found.past is None:
-        why = "there is no commit yet" if is_checkout(found.config.root) else "this is no git checkout"
-        yield f"whether the allowance file has grown was not checked: {why}."
+        yield f"whether the allowance file has grown was not checked: {_why_no_base(found.config.root)}."
     elif found.past.base.name == "HEAD" and in_ci(os.environ):
         yield "nothing names a base here, so only what is not committed was checked for growth: see --base."
     today = datetime.now(UTC).date()
@@ -141,3 +142,11 @@ def _notes(found: Findings) -> Iterator[str]:
                 f"{found.allowances.path}:{entry.line}: warning: the allowance '{entry.key}' "
                 f"was to be reviewed by {entry.review_by}"
             )
+
+
+def _why_no_base(root: Path) -> str:
+    if is_missing(root):
+        return "git was not found"
+    if is_ignored(root):
+        return "git ignores this folder"
+    return "there is no commit yet" if is_checkout(root) else "this is no git checkout"

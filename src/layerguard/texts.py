@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from layerguard import git
 from layerguard.imports.mentions import Mention, Mentions, Text
 from layerguard.model import Import, Location
 from layerguard.names import SOURCES, shown
@@ -26,7 +27,10 @@ def find_mentions(root: Path, tree: Tree, mentions: Mentions, own: Collection[st
     of a `pyproject.toml` among them only its own tables are. Binary files and those that cannot be read are
     passed over.
     """
+    untracked = git.list_untracked(root)
     for path in tree.files:
+        if path in untracked and not path.endswith(SOURCES):
+            continue  # a report that was written to a file, for instance
         if path in own and not path.endswith("pyproject.toml"):
             continue
         try:

@@ -88,7 +88,7 @@ def why(
     if importer == imported:
         raise UserError(f"'{importer}' is both the importer and the imported module.")
     config = load_config(Path(root))
-    tree = read_tree(config.root, config.source_roots, config.exclude)
+    tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
     reading = read_imports(tree, config.registries, {"import", "dynamic"}, progress=progress)
     graph = Graph(tree.modules, reading.imports)
     chains = tuple(islice(find_chains(graph, importer, imported, reach), number))

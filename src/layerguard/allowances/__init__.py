@@ -85,7 +85,12 @@ def read_allowances(root: Path, path: str, *, named: bool) -> Allowances:
 
     Raises UserError for anything that is not a whole, valid allowance file: it is never taken for empty.
     """
-    if not named and not (root / path).exists() and not (root / path).is_symlink():
+    if not (root / path).exists() and not (root / path).is_symlink():
+        if named:
+            raise UserError(
+                f"{path}: there is no such file, but 'allowances' in the configuration names it.",
+                f"Write it, with the line version = {VERSION}, or take the key out.",
+            )
         return Allowances(path)
     text = read_text(root / path, path)
     return parse_allowances(text, path)
@@ -218,7 +223,7 @@ def complaints(judgement: Judgement, path: str, frozen: Collection[str]) -> list
             hint = "Run `layerguard ratchet`, which rewrites it."
         found.append(complaint("LG201", message, path, entry, hint))
     for entry in judgement.unknown:
-        message = f"the allowance '{entry.key}' is of contract '{entry.contract}', which there is not"
+        message = f"the allowance '{entry.key}' is of contract '{entry.contract}', which does not exist"
         hint = "Mend the contract's id, or run `layerguard ratchet`, which removes the allowance."
         found.append(complaint("LG203", message, path, entry, hint))
     return found

@@ -52,9 +52,13 @@ def find_base(
     That is `asked` (`--base`), LAYERGUARD_BASE, what a CI system names, `configured`, and HEAD. None outside
     git and where there is no commit yet. Raises UserError when one was asked for and cannot be read.
     """
-    given = asked or environment.get(VARIABLE)
-    source = "--base" if asked else VARIABLE
+    given = environment.get(VARIABLE) if asked is None else asked
+    source = VARIABLE if asked is None else "--base"
+    if given is not None and not given.strip() and asked is not None:
+        raise UserError("--base: '' is no revision.", "Is a variable empty that should hold one?")
     head = git.find_commit(root, "HEAD")  # also tells of a checkout that git refuses to read
+    if head is not None and git.is_ignored(root):
+        head = None
     if head is None:
         if given:
             raise UserError(f"{source}: {_why_nothing(root)}, so there is no base '{given}'.")
@@ -79,6 +83,8 @@ def find_base(
 def _why_nothing(root: Path) -> str:
     if git.is_missing(root):
         return "git was not found"
+    if git.is_ignored(root):
+        return f"git ignores '{root}'"
     return "there is no commit yet" if git.is_checkout(root) else f"'{root}' is in no git checkout"
 
 

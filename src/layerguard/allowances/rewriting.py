@@ -14,21 +14,27 @@ _KEY_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 
 
 def add_entries(allowances: Allowances, contract: str, keys: Collection[str]) -> str:
-    """Return the file's text with entries for a contract, sorted, in a table that is made where needed."""
+    """Return the file's text with entries for a contract in its table, made where needed; both sorted."""
     end = "\r\n" if "\r\n" in allowances.text else "\n"
-    lines = "".join(f"{_quoted(key)} = {{}}{end}" for key in sorted(keys))
-    text = allowances.text or f"{INTRODUCTION}\nversion = {VERSION}\n"
-    if text and not text.endswith("\n"):
-        text += end
-    table = split_lines(text)
-    for number, line in enumerate(table):
-        if contract_of(line) == contract:
-            following = range(number + 1, len(table))
-            stop = next((at for at in following if table[at].lstrip().startswith("[")), len(table))
-            while not table[stop - 1].strip():
-                stop -= 1
-            return "".join([*table[:stop], lines, *table[stop:]])
-    return f"{text}{end}[allow.{contract}]{end}{lines}"
+    new = {key: f"{_quoted(key)} = {{}}{end}" for key in sorted(keys)}
+    lines = split_lines(allowances.text or f"{INTRODUCTION}\nversion = {VERSION}\n")
+    if not lines[-1].endswith("\n"):
+        lines[-1] += end
+    tables = {contract_of(line): number for number, line in enumerate(lines) if contract_of(line)}
+    if contract in tables:
+        places = {entry.key: entry.line - 1 for entry in allowances.entries if entry.contract == contract}
+        last = max(places.values(), default=tables[contract]) + 1
+        for key in reversed(new):
+            following = [line for other, line in places.items() if other > key]
+            lines.insert(min(following, default=last), new[key])
+        return "".join(lines)
+    following = [number for name, number in tables.items() if name > contract]
+    if not following:
+        return "".join([*lines, end, f"[allow.{contract}]{end}", *new.values()])
+    before = min(following)
+    while lines[before - 1].lstrip().startswith("#"):  # the comment of the table that follows
+        before -= 1
+    return "".join([*lines[:before], f"[allow.{contract}]{end}", *new.values(), end, *lines[before:]])
 
 
 def _quoted(key: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from layerguard import __version__
-from layerguard.cli.terminal import Progress, print_text, tell
+from layerguard.cli.terminal import Progress, print_text, say, tell
 from layerguard.errors import UserError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def cli() -> None:
 @click.option("--show-allowed", is_flag=True, help="Report the violations that have an allowance too.")
 @click.option("--fix", is_flag=True, help="Rewrite the old names of moved modules first.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and stop there.")
+@click.option("--no-cache", is_flag=True, help="Read everything anew. (Nothing is cached yet.)")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are violations.")
 def check(
     *,
@@ -65,6 +66,7 @@ def check(
     show_allowed: bool,
     fix: bool,
     diff: bool,
+    no_cache: bool,  # noqa: ARG001 - for scripts that are to outlive the day when there is a cache
     exit_zero: bool,
 ) -> int:
     """Check the imports of the project against its contracts.
@@ -122,12 +124,10 @@ def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bo
         else:
             done = ratchet.ratchet(base=base, write=write, progress=progress)
     for note in done.notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
     print_text(f"{done}\n")
     if ci and done.changed and not only_check:
-        click.echo(
-            f"note: nothing was written to {done.path}, because this is a CI system ({ci} is set).", err=True
-        )
+        say(f"note: nothing was written to {done.path}, because this is a CI system ({ci} is set).")
     return 1 if done.changed and (only_check or ci) else 0
 
 
@@ -145,7 +145,7 @@ def merge_driver(*, base: Path, ours: Path, theirs: Path) -> int:
     try:
         merge_files(base, ours, theirs)
     except UserError as error:
-        click.echo(f"error: {error.message}", err=True)
+        say(f"error: {error.message}")
         return 1
     return 0
 
@@ -170,7 +170,7 @@ def debt(*, output_format: str, last: int) -> int:
 
     found = measure(last=last)
     for note in found.notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
     width = shutil.get_terminal_size().columns
     print_text(to_json(found) if output_format == "json" else to_text(found, width))
     return 0
@@ -249,7 +249,7 @@ def _fix(paths: tuple[str, ...], contracts: tuple[str, ...], *, write: bool) -> 
     if not write:
         print_text(done.diff())
     for line in done.lines(write=write):
-        click.echo(line, err=True)
+        say(line)
     return done.places > 0
 
 
@@ -258,14 +258,14 @@ def main() -> NoReturn:
     try:
         status = cli.main(standalone_mode=False, prog_name="layerguard")
     except UserError as error:
-        click.echo(f"error: {error.message}", err=True)
+        say(f"error: {error.message}")
         if error.hint:
-            click.echo(f"  hint: {error.hint}", err=True)
+            say(f"  hint: {error.hint}")
         status = _BAD
     except click.ClickException as error:
         error.show()
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        say("interrupted")
         status = _INTERRUPTED
     sys.exit(status)

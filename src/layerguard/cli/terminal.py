@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layerguard.errors import UserError
+
 if TYPE_CHECKING:
     from layerguard.model import Report
 
@@ -22,8 +24,10 @@ def tell(report: Report, output_format: str, output_file: str | None) -> None:
     from layerguard.reporters import REPORTERS  # noqa: PLC0415 - heavy
 
     for note in (*report.notes, *report.weakened):
-        click.echo(f"note: {note}", err=True)
-    colour = not output_file and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        say(f"note: {note}")
+    colour = (
+        not output_file and sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    )
     text = REPORTERS[output_format](report, colour=colour)
     if output_file:
         from layerguard.files import write_text  # noqa: PLC0415 - only needed here
@@ -33,8 +37,16 @@ def tell(report: Report, output_format: str, output_file: str | None) -> None:
     print_text(text)
 
 
+def say(text: str, *, end: bool = True) -> None:
+    """Write to standard error, if there is any."""
+    if sys.stderr is not None:
+        click.echo(text, nl=end, err=True)
+
+
 def print_text(text: str) -> None:
     """Write bytes to standard output, so that neither locale nor platform changes them."""
+    if sys.stdout is None:
+        raise UserError("standard output is closed.", "Write the report to a file with --output-file.")
     try:
         sys.stdout.flush()
         data = memoryview(text.encode("utf-8", "surrogateescape"))
@@ -46,6 +58,8 @@ def print_text(text: str) -> None:
         # click would end with the status of a violation.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_PIPE_CLOSED)
+    except OSError as error:
+        raise UserError(f"standard output cannot be written: {error.strerror or error}.") from None
 
 
 class Progress:
@@ -58,16 +72,16 @@ class Progress:
         """Return what is to be called with the files read and all files; None where nobody watches."""
         self._next = time.monotonic() + self._DELAY
         self._shown = False
-        return self._show if sys.stderr.isatty() else None
+        return self._show if sys.stderr is not None and sys.stderr.isatty() else None
 
     def __exit__(self, *_: object) -> None:
         """Wipe the line."""
         if self._shown:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            say("\r\x1b[K", end=False)
 
     def _show(self, done: int, total: int) -> None:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + self._EVERY
             self._shown = True
-            click.echo(f"\rreading: {done} of {total} files\x1b[K", nl=False, err=True)
+            say(f"\rreading: {done} of {total} files\x1b[K", end=False)

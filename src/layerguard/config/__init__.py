@@ -162,6 +162,8 @@ def _contract_files(root: Path, settings: Settings, name: str) -> list[str]:
     for pattern in settings.contracts:
         magic = glob.has_magic(pattern)
         paths = glob.glob(pattern, root_dir=root, recursive=True) if magic else [pattern]  # noqa: PTH207
+        if not magic and not os.path.lexists(root / pattern):
+            raise UserError(f"{name}: 'contracts': '{pattern}': there is no such file.")
         if not paths and settings.contracts != DEFAULT_CONTRACTS:
             raise UserError(f"{name}: 'contracts': '{pattern}' matches no file.")
         found.update(posixpath.normpath(path.replace(os.sep, "/")) for path in paths)

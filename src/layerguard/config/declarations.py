@@ -99,6 +99,9 @@ def read_contract(values: Mapping[str, Any], path: str, number: int) -> Contract
 def _read_kind(values: Mapping[str, Any], where: str) -> str:
     kind = values.get("kind")
     if kind is None:
+        for key in values:
+            if suggest(key, ["kind"]) and key not in Contract.__struct_encode_fields__:
+                raise UserError(f"{where}: unknown key '{key}'.", "Did you mean 'kind'?")
         raise UserError(f"{where}: the key 'kind' is missing.", known(KINDS))
     if not isinstance(kind, str):
         raise UserError(f"{where}: 'kind' must be a string, not {describe(kind)}.", known(KINDS))

@@ -7,7 +7,6 @@ from functools import cache, partial
 
 from layerguard.code import Code
 from layerguard.fixes.base import Edit, Place, Project, Refusal, offset
-from layerguard.fixes.chains import Meanings, fix_import
 from layerguard.fixes.statements import fix_from
 from layerguard.imports.statements import Statement, find_statements
 from layerguard.model import Location
@@ -18,6 +17,8 @@ def fix_modules(
     code: Code, places: Sequence[Place], source: Source, project: Project
 ) -> tuple[list[Edit], dict[Location, str]]:
     """Return the edits, and of each place in an import statement why it is left, empty for a fixed one."""
+    from layerguard.fixes.chains import Meanings, fix_import  # noqa: PLC0415 - libcst is an extra
+
     edits: list[Edit] = []
     reasons = {place.location: "there is no import statement here any more" for place in places}
     statements = list(find_statements(code))

@@ -16,8 +16,8 @@ from layerguard.git.history import (
     list_versions,
     read_blobs,
 )
-from layerguard.git.listing import list_files
-from layerguard.git.running import is_checkout, is_missing
+from layerguard.git.listing import list_files, list_untracked
+from layerguard.git.running import is_checkout, is_ignored, is_missing
 
 __all__ = [
     "find_commit",
@@ -27,12 +27,14 @@ __all__ = [
     "find_top",
     "is_checkout",
     "is_cut_off",
+    "is_ignored",
     "is_missing",
     "is_shallow",
     "list_files",
     "list_files_at",
     "list_lines",
     "list_stages",
+    "list_untracked",
     "list_versions",
     "read_blobs",
 ]

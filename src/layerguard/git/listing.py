@@ -53,6 +53,14 @@ def list_files(root: Path) -> list[str] | None:
     return sorted(files)
 
 
+def list_untracked(root: Path) -> frozenset[str]:
+    """Return those of the listed files that git does not track yet; none where git has no say."""
+    if shutil.which("git") is None:
+        return frozenset()
+    done = run(root, "ls-files", "-z", "--others", "--exclude-standard")
+    return frozenset(os.fsdecode(done.stdout).split("\0")[:-1]) if done.returncode == 0 else frozenset()
+
+
 def _unreadable(root: Path, stderr: bytes) -> list[str]:
     """Return the folders that git could not list; it warns of them by their path from the checkout's top."""
     checkout = find_checkout(root)

@@ -48,8 +48,17 @@ def is_missing(root: Path) -> bool:
 
 
 def is_checkout(root: Path) -> bool:
-    """Tell whether `root` lies in the work tree of a git checkout, and git is there to be asked."""
-    return shutil.which("git") is not None and run(root, "rev-parse", "--show-prefix").returncode == 0
+    """Tell whether `root` belongs to a git checkout, and git is there to be asked."""
+    if shutil.which("git") is None or run(root, "rev-parse", "--show-prefix").returncode:
+        return False
+    return not is_ignored(root)
+
+
+def is_ignored(root: Path) -> bool:
+    """Tell whether `root` lies in a git checkout that ignores it, so that it is no part of it."""
+    if shutil.which("git") is None or run(root, "check-ignore", "-q", ".").returncode:
+        return False
+    return not run(root, "ls-files", "-z", "--cached").stdout
 
 
 def run(

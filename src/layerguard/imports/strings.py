@@ -32,6 +32,7 @@ _OTHER = re.compile(
 )
 _OTHER_BEHIND = re.compile(r"\s*/(?!/)|\s*,\s*logging\s*\.\s*[A-Z]")
 _PATH_JOIN = re.compile(r"(?<!\w)path\s*\.\s*join\s*\Z")
+_LOGGER = re.compile(r"(?:getLogger|get_(?:\w+_)?logger)\s*\Z")
 _LOGGERS = re.compile(r"(?:[\"']loggers[\"']\s*:|(?<!\w)loggers\s*(?::[^=\n]*)?=)\s*\Z")
 _BRACKET = re.compile(r"[(\[{]|[)\]}]")
 _LONGEST_TABLE = 4000
@@ -62,9 +63,11 @@ def find_strings(page: Page) -> Iterator[WrittenImport]:
         found = _path(page, tokens)
         if found is None or page.blocks.stands_alone(start):
             continue
-        if _is_other(page, start, end):
-            continue
         module, name, is_open = found
+        # `app.main:run` is hardly anything else than a name in a module, whoever takes it.
+        is_name = bool(name) and "." in module
+        if not is_name and _is_other(page, start, end):
+            continue
         span = page.span(start, end)
         around = page.blocks.around(start)
         yield WrittenImport(
@@ -77,8 +80,7 @@ def find_strings(page: Page) -> Iterator[WrittenImport]:
             guarded=around.guarded,
             loose=not is_open,
             open=is_open,
-            # `app.main:run` is hardly anything else; `urn:isbn` often is.
-            sure=bool((name and "." in module) or _SURE.search(masked, max(0, start - _LONGEST_CALL), start)),
+            sure=is_name or bool(_SURE.search(masked, max(0, start - _LONGEST_CALL), start)),
         )
 
 
@@ -89,17 +91,26 @@ def _is_other(page: Page, start: int, end: int) -> bool:
         return True
     if _OTHER_BEHIND.match(code.masked, end):
         return True
-    if "loggers" not in code.text and "path" not in code.masked:
+    if "ogger" not in code.text and "path" not in code.masked:
         return False
+    for level, bracket in enumerate(_brackets_around(code.masked, start)):
+        before = max(0, bracket.start() - _LONGEST_CALL), bracket.start()
+        if bracket[0] == "(" and _LOGGER.search(code.masked, *before):
+            return True
+        pattern, text = (_PATH_JOIN, code.masked) if bracket[0] == "(" else (_LOGGERS, code.text)
+        if level == 0 and pattern.search(text, *before):
+            return True
+    return False
+
+
+def _brackets_around(masked: str, offset: int) -> Iterator[re.Match[str]]:
+    """Yield the brackets that are open at an offset, the nearest first."""
     depth = 0
-    first = max(0, start - _LONGEST_TABLE)
-    for bracket in reversed(list(_BRACKET.finditer(code.masked, first, start))):
+    for bracket in reversed(list(_BRACKET.finditer(masked, max(0, offset - _LONGEST_TABLE), offset))):
         depth += 1 if bracket[0] in "([{" else -1
         if depth > 0:
-            before = max(0, bracket.start() - _LONGEST_CALL), bracket.start()
-            pattern, text = (_PATH_JOIN, code.masked) if bracket[0] == "(" else (_LOGGERS, code.text)
-            return bool(pattern.search(text, *before))
-    return False
+            depth = 0
+            yield bracket
 
 
 def _beside(page: Page, start: int) -> list[StringToken]:

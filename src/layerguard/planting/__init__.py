@@ -54,7 +54,7 @@ class Garden:
         self._config = config
         self._contracts = tuple(contracts)
         self._progress = progress
-        self.tree = read_tree(config.root, config.source_roots, config.exclude)
+        self.tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
         self._binds = binder(self.tree)
         self._sources = {source.module: source for source in self.tree.sources}
         self._usual: dict[str, frozenset[Identity]] = {}
