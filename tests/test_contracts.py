@@ -7,11 +7,13 @@ import tomllib
 
 import msgspec
 import pytest
-from graphs import graph, imports
+from graphs import graph, imports, modules
 
 from layerguard.contracts import KINDS, Contract
-from layerguard.contracts.base import allowance_key
+from layerguard.contracts.base import allowance_key, empty_packages
 from layerguard.contracts.forbidden import Forbidden
+from layerguard.contracts.layers import Layers
+from layerguard.graph import Graph
 from layerguard.model import CODES, Reach
 
 COMMON = {field.encode_name for field in msgspec.structs.fields(Contract)}
@@ -96,3 +98,15 @@ def test_the_identity_of_an_import() -> None:
     assert allowance_key(imports("a", "b", when="typing", via="dynamic"), "b") == "a -> b (dynamic)"
     assert allowance_key(imports("a", "b", scope="f", via="string"), "b") == "a:f -> b (string)"
     assert allowance_key(imports("docs/a.md", "b", via="text"), "b") == "docs/a.md -> b"
+
+
+def test_an_external_pattern_may_match_nothing_beside_one_that_does() -> None:
+    made = Graph(modules("app", "app.a"), ())
+    assert list(empty_packages(made, ["app.a", "ext.lib", "app.zip", "!ext.free", "!app.free"])) == [
+        "app.zip",
+        "!app.free",
+    ]
+    assert list(empty_packages(made, ["ap.a", "!ext.free"])) == ["ap.a", "!ext.free"]
+    layers = Layers(id="x", layers=("app.a", "app.hi", "(app.opt)", "ext.lib"))
+    assert list(layers.empty_patterns(made)) == ["app.hi"]
+    assert list(Layers(id="x", layers=("ap.a | ap.b",)).empty_patterns(made)) == ["ap.a", "ap.b"]

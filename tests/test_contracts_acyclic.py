@@ -97,4 +97,4 @@ def test_problems_and_empty_patterns() -> None:
         ("depth", "must be 1 or more, not 0")
     ]
     assert list(Acyclic(id="x", packages=("a",), depth=1).problems()) == []
-    assert list(Acyclic(id="x", packages=("app", "gone", "app.*")).empty_patterns(SHOP)) == ["gone"]
+    assert list(Acyclic(id="x", packages=("app", "app.gone", "app.*")).empty_patterns(SHOP)) == ["app.gone"]

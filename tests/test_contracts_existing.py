@@ -50,5 +50,5 @@ def test_what_a_move_left_behind() -> None:
 
 
 def test_empty_patterns() -> None:
-    contract = Existing(id="x", packages=("app", "gone"), generated=("app.version",))
-    assert list(contract.empty_patterns(graph("app.a"))) == ["gone"]
+    contract = Existing(id="x", packages=("app", "app.gone"), generated=("app.version",))
+    assert list(contract.empty_patterns(graph("app.a"))) == ["app.gone"]

@@ -163,7 +163,6 @@ def test_empty_patterns() -> None:
     )
     assert list(contract.empty_patterns(small)) == [
         "app.gone",
-        "other",
         "!app.none",
         "app.lost",
         "app.pkg.Other",

@@ -48,4 +48,4 @@ def test_a_top_level_module_has_no_parent() -> None:
 
 
 def test_empty_patterns() -> None:
-    assert list(Private(id="x", packages=("app", "lib")).empty_patterns(graph("app.a"))) == ["lib"]
+    assert list(Private(id="x", packages=("app", "app.lib")).empty_patterns(graph("app.a"))) == ["app.lib"]

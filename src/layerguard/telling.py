@@ -135,6 +135,11 @@ def _notes(found: Findings) -> Iterator[str]:
         yield f"whether the allowance file has grown was not checked: {_why_no_base(found.config.root)}."
     elif found.past.base.name == "HEAD" and in_ci(os.environ):
         yield "nothing names a base here, so only what is not committed was checked for growth: see --base."
+    for contract in found.contracts:
+        for pattern in contract.looked_at_packages:
+            outside = not found.graph.owns(pattern) and not found.graph.matches(pattern)
+            if outside and not pattern.startswith("!") and not contract.allow_empty:
+                yield f"the contract '{contract.id}' looks at '{pattern}', which is no module of the project."
     today = datetime.now(UTC).date()
     for entry in found.allowances.entries:
         if entry.review_by and entry.review_by < today and not found.wanted:

@@ -100,6 +100,11 @@ class Acyclic(Contract, frozen=True, kw_only=True):
         if self.depth is not None and self.depth < 1:
             yield "depth", f"must be 1 or more, not {self.depth}"
 
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of the packages."""
+        return self.packages
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the packages' patterns that match no module."""
         yield from empty_packages(graph, self.packages)

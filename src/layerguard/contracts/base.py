@@ -12,7 +12,7 @@ from layerguard.model import Import, Location, Reach, Severity, Step, Via, Viola
 from layerguard.patterns import Importers, Patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from layerguard.chains import Arrival
     from layerguard.graph import Graph
@@ -88,6 +88,11 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def mentioned(self) -> set[str]:
         """The modules of which mentions in text are looked for."""
         return set()
+
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of what the contract looks at in the project: sources, members, packages."""
+        return ()
 
     @property
     def promises(self) -> frozenset[tuple[str, str]]:
@@ -185,9 +190,14 @@ def allowance_key(found: Import, imported: str) -> str:
     return f"{found.importer}{scope} -> {imported}{mark}"
 
 
-def empty_packages(graph: Graph, patterns: Iterable[str]) -> Iterator[str]:
-    """Yield the patterns that match no module of the project."""
-    return (pattern for pattern in patterns if not graph.matches(pattern))
+def empty_packages(graph: Graph, patterns: Collection[str]) -> Iterator[str]:
+    """Yield the patterns of the project that match no module of it.
+
+    An external pattern may match none, as long as another one makes the contract about something.
+    """
+    empty = [pattern for pattern in patterns if not graph.matches(pattern)]
+    is_about_something = any(not each.startswith("!") and each not in empty for each in patterns)
+    return (each for each in empty if not is_about_something or _belongs(graph, each.removeprefix("!")))
 
 
 def empty_importers(graph: Graph, patterns: Iterable[str]) -> Iterator[str]:

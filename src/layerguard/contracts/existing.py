@@ -84,6 +84,11 @@ class Existing(Contract, frozen=True, kw_only=True):
                     yield Seed(home, Target(goal, by_parent=_can_miss(ground.graph, goal)))
                     break
 
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of the packages."""
+        return self.packages
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the packages' patterns that match no module; a generated module need not exist."""
         yield from empty_packages(graph, self.packages)

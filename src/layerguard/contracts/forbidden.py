@@ -105,6 +105,11 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         """The top-level names of the targets."""
         return {pattern.partition(".")[0] for pattern in self.targets}
 
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of the sources."""
+        return self.sources
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield sources that match no module, and targets of the project that mean nothing."""
         yield from empty_packages(graph, self.sources)

@@ -109,6 +109,11 @@ class Independence(Contract, frozen=True, kw_only=True):
                 yield Seed(home, Target(container), content=False)
                 break
 
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of the modules."""
+        return self.modules
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the members' patterns that match no module."""
         yield from empty_packages(graph, self.modules)

@@ -137,11 +137,22 @@ class Layers(Contract, frozen=True, kw_only=True):
         if self.exhaustive_ignores and not self.exhaustive:
             yield "exhaustive-ignores", "needs 'exhaustive'"
 
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of the containers, or of the layers."""
+        return self.containers or tuple(
+            element.pattern for element in _elements(self.layers) if not element.optional
+        )
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield containers and layers that match no module; each container needs every layer not optional."""
         yield from empty_packages(graph, self.containers)
         containers = self._containers(graph)
-        for element in _elements(self.layers):
+        elements = _elements(self.layers)
+        if not self.containers:
+            empty = set(empty_packages(graph, [element.pattern for element in elements]))
+            yield from (each.pattern for each in elements if each.pattern in empty and not each.optional)
+        for element in elements if self.containers else ():
             absent = [each for each in containers if not graph.matches(_join(each, element.pattern))]
             if element.optional or not absent:
                 continue

@@ -80,6 +80,11 @@ class Private(Contract, frozen=True, kw_only=True):
                 if home:
                     yield Seed(home, goal)
 
+    @property
+    def looked_at_packages(self) -> tuple[str, ...]:
+        """The patterns of the packages."""
+        return self.packages
+
     def empty_patterns(self, graph: Graph) -> Iterator[str]:
         """Yield the packages' patterns that match no module."""
         yield from empty_packages(graph, self.packages)
