@@ -228,7 +228,7 @@ def test_what_an_import_means_by_patterns() -> None:
     assert [hit.imported for hit in outside] == ["cloud.storage"]
     assert hits(imports("app.x", "hub", "*"), Patterns(["hub.*"])) == []
     deep = imports("app.x", "app.heavy.part.m")
-    assert run_parents(deep) == ["app.heavy", "app.heavy.part"]
+    assert run_parents(deep.importer, deep.imported) == ["app.heavy", "app.heavy.part"]
     alone = Patterns(["app", "app.heavy"], as_packages=False)
     assert hits(deep, alone) == []
     assert [(hit.imported, hit.loaded) for hit in hits(deep, alone, reach="load")] == [

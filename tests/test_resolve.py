@@ -46,7 +46,7 @@ def _resolved(module: str, text: str) -> list[object]:
         (
             "app.a.m",
             "from app.b import x, N, y, M",
-            [("app.b.x", 19), ("app.b.y", 25), ("app.b", 6, "N", "M")],
+            [("app.b", 6, "N", "M"), ("app.b.x", 19), ("app.b.y", 25)],
         ),
         ("app.a.m", "from app.b import *", [("app.b", 6, "*")]),
         ("app.a.m", "from app.gone import x", [("app.gone", 6, "x")]),
@@ -124,7 +124,7 @@ def _dynamic(module: str, call: str) -> list[tuple[str, tuple[str, ...]]]:
         ("app.a", "importlib.import_module('..b', __name__)", [("app.b", ())]),
         ("app.a.m", "importlib.import_module('..b', __name__)", [("app.a.b", ())]),
         ("app.a.m", "importlib.import_module('.b', __name__)", [("app.a.m.b", ())]),
-        ("app.a.m", "__import__('b', None, None, ['x', 'N'], 2)", [("app.b.x", ()), ("app.b", ("N",))]),
+        ("app.a.m", "__import__('b', None, None, ['x', 'N'], 2)", [("app.b", ("N",)), ("app.b.x", ())]),
         ("app.a.m", "pkgutil.resolve_name('app.b.x.C.d')", [("app.b.x", ("C.d",))]),
         ("app.a.m", "pkgutil.resolve_name('app.b.x:C')", [("app.b.x", ())]),
         ("app.a.m", "pkgutil.resolve_name('lib.x.C')", [("lib.x.C", ())]),

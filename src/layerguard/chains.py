@@ -7,6 +7,7 @@ shortest chain is looked for only where one is shown.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,9 +17,15 @@ from layerguard.graph import parents
 from layerguard.model import Import, Location, Module, Reach, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
+    from layerguard.index import Selection
     from layerguard.patterns import Patterns
+
+_FEW = 8
+"""Up to this many sets of sources are followed one by one."""
+_START = -1
+"""What links a source to its own parents in place of an import's number."""
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -58,13 +65,13 @@ def step_of(found: Import, loaded: str, place: Location, imported: str = "") -> 
     return Step(found.importer, loaded, place.path, place.line, as_parent=True, named=named)
 
 
-def run_parents(found: Import) -> list[str]:
+def run_parents(importer: str, imported: str) -> list[str]:
     """Return the packages that an import may run on its way to what it names, highest first.
 
     Those that hold the importer have run already.
     """
-    own = {found.importer, *parents(found.importer)}
-    return [name for name in parents(found.imported) if name not in own]
+    own = {importer, *parents(importer)}
+    return [name for name in parents(imported) if name not in own]
 
 
 def hits(
@@ -89,42 +96,79 @@ def hits(
     if reach == "load":
         result += [
             Hit(unit, found.imported, found.location, parent)
-            for parent in run_parents(found)
+            for parent in run_parents(found.importer, found.imported)
             if (unit := patterns.find(parent)) is not None
         ]
     return result
 
 
+def may_hit(
+    patterns: Patterns, modules: Container[str] = (), reach: Reach = "direct"
+) -> Callable[[str], bool]:
+    """Return the question whether an import of a module can mean anything by the patterns (see `hits`)."""
+    literal = tuple(text for text in patterns.texts if "*" not in text)
+
+    def may(imported: str) -> bool:
+        if patterns.find(imported) is not None or any(text.startswith(f"{imported}.") for text in literal):
+            return True
+        if len(literal) < len(patterns.texts) and imported not in modules:
+            return True
+        return reach == "load" and any(patterns.find(each) is not None for each in parents(imported))
+
+    return may
+
+
 class Web:
-    """The links between modules that one contract looks at; of several for one pair, the first by place."""
+    """The links between modules that one contract looks at; of several for one pair, the first by place.
+
+    `after` has what each module links to, with the number of the import.
+    """
 
     def __init__(
-        self, imports: Iterable[Import], reach: Reach, starts: Iterable[str], modules: Mapping[str, Module]
+        self, looked: Selection, reach: Reach, starts: Iterable[str], modules: Mapping[str, Module]
     ) -> None:
-        """Link importers to what they import (imports sorted by place).
+        """Link importers to what they import.
 
         With `load` also to each parent package that an import runs, and from each of `starts` to its
         own parents, which run before it does.
         """
-        self.after: dict[str, dict[str, Step]] = {}
-        self.before: dict[str, list[str]] = {}
-        for found in imports:
-            if found.importer != found.imported:
-                self._link(step_of(found, found.imported, found.location))
-            if reach == "load":
-                for parent in run_parents(found):
-                    self._link(step_of(found, parent, found.location))
+        self._looked = looked
+        self._modules = modules
+        self.after = looked.links()
         if reach == "load":
-            for start in starts:
-                path = modules[start].path if start in modules else ""
-                for parent in parents(start):
-                    self._link(Step(start, parent, path, 1, as_parent=True, named=start))
+            self._link_parents(starts)
 
-    def _link(self, step: Step) -> None:
-        links = self.after.setdefault(step.importer, {})
-        if step.imported not in links:
-            links[step.imported] = step
-            self.before.setdefault(step.imported, []).append(step.importer)
+    def _link_parents(self, starts: Iterable[str]) -> None:
+        for importer, links in self.after.items():
+            above = {importer, *parents(importer)}
+            own = dict(links)
+            # Links stand in the order of their places, so that the first way to a parent is the one kept.
+            for imported, number in own.items():
+                for parent in parents(imported):
+                    if parent not in above and number < links.get(parent, number + 1):
+                        links[parent] = number
+        for start in starts:
+            links = self.after.setdefault(start, {})
+            for parent in parents(start):
+                links.setdefault(parent, _START)
+
+    @cached_property
+    def before(self) -> dict[str, list[str]]:
+        """The modules that link to each one."""
+        before: dict[str, list[str]] = {}
+        for importer, links in self.after.items():
+            for imported in links:
+                before.setdefault(imported, []).append(importer)
+        return before
+
+    def step(self, importer: str, imported: str) -> Step:
+        """Return the link from one module to another."""
+        number = self.after[importer][imported]
+        if number == _START:
+            path = self._modules[importer].path if importer in self._modules else ""
+            return Step(importer, imported, path, 1, as_parent=True, named=importer)
+        found = self._looked.made(number)
+        return step_of(found, imported, found.location)
 
 
 class Reached:
@@ -134,16 +178,19 @@ class Reached:
     neither end at nor pass through it.
     """
 
-    def __init__(self, web: Web, own: Mapping[str, int], closed: Container[str]) -> None:
+    def __init__(self, web: Web, own: Mapping[str, int], closed: Collection[str]) -> None:
         """Propagate the bits along the links, component by component."""
         self._web = web
         self._own = own
-        self._closed = closed
+        self._closed = frozenset(closed)
         bits: dict[str, int] = {}
         for node, mask in own.items():
             for begin in web.after.get(node, ()) if node in closed else (node,):
                 if begin not in closed:
                     bits[begin] = bits.get(begin, 0) | mask
+        if len(set(bits.values())) <= _FEW:
+            self._bits = self._walked(bits)
+            return
         for group in reversed(components(sorted(bits), self._open)):
             mask = 0
             for node in group:
@@ -154,7 +201,25 @@ class Reached:
                     bits[after] = bits.get(after, 0) | mask
         self._bits = bits
 
-    def _open(self, node: str) -> list[str]:
+    def _walked(self, begins: Mapping[str, int]) -> dict[str, int]:
+        """Propagate the bits from each of few sets of modules: sooner done than looking for components."""
+        bits: dict[str, int] = {}
+        after, closed = self._web.after, self._closed
+        for mask in sorted(set(begins.values())):
+            seen = {node for node, each in begins.items() if each == mask}
+            waiting = sorted(seen)
+            while waiting:
+                for each in after.get(waiting.pop(), ()):
+                    if each not in seen and each not in closed:
+                        seen.add(each)
+                        waiting.append(each)
+            for node in seen:
+                bits[node] = bits.get(node, 0) | mask
+        return bits
+
+    def _open(self, node: str) -> Iterable[str]:
+        if not self._closed:
+            return self._web.after.get(node, ())
         return [after for after in self._web.after.get(node, ()) if after not in self._closed]
 
     def units(self, node: str) -> int:
@@ -186,10 +251,10 @@ class Reached:
         steps: list[Step] = []
         current = min(begins)
         while current != node:
-            links = self._web.after[current]
+            last, links = current, self._web.after[current]
             nearer = distance[current] - 1
             current = min(each for each in links if distance.get(each) == nearer and each not in self._closed)
-            steps.append(links[current])
+            steps.append(self._web.step(last, current))
         return tuple(steps)
 
     def arrival(self, found: Import, hit: Hit, mask: int, avoid: Container[str] = ()) -> Arrival | None:
@@ -203,7 +268,7 @@ class Reached:
 
 
 def between(
-    imports: Sequence[Import],
+    looked: Selection,
     reach: Reach,
     unit_of: Callable[[str], int | None],
     banned: Sequence[int],
@@ -217,21 +282,32 @@ def between(
     """
     reached: Reached | None = None
     if reach != "direct":
-        names = {*modules, *(found.importer for found in imports), *(found.imported for found in imports)}
+        names = {*modules, *looked.names()}
         own = {name: 1 << unit for name in sorted(names) if (unit := unit_of(name)) is not None}
-        reached = Reached(Web(imports, reach, own, modules), own, own)
-    for found in imports:
-        for loaded in (found.imported, *(run_parents(found) if reach == "load" else ())):
+        reached = Reached(Web(looked, reach, own, modules), own, own)
+
+    def is_held(name: str) -> bool:
+        return unit_of(name) is not None or (
+            reach == "load" and any(unit_of(parent) is not None for parent in parents(name))
+        )
+
+    def sources(importer: str) -> int:
+        """Return the bits of the units that reach an importer, or the one that it is in."""
+        if reached is not None:
+            return reached.units(importer)
+        unit = unit_of(importer)
+        return 0 if unit is None else 1 << unit
+
+    for number, importer, imported in looked.ends(looked.numbers(is_held)):
+        for loaded in (imported, *(run_parents(importer, imported) if reach == "load" else ())):
             target = unit_of(loaded)
-            if target is None:
+            if target is None or not sources(importer) & banned[target]:
                 continue
-            hit = Hit("", found.imported, found.location, loaded)
-            if reached is not None:
-                arrival = reached.arrival(found, hit, banned[target])
-            else:
-                source = unit_of(found.importer)
-                illegal = source is not None and banned[target] >> source & 1
-                arrival = Arrival(found, found.imported, found.location) if illegal else None
-            if arrival is not None:
+            found = looked.made(number)
+            if reached is None:
+                yield Arrival(found, imported, found.location)
+                break
+            hit = Hit("", imported, found.location, loaded)
+            if arrival := reached.arrival(found, hit, banned[target]):
                 yield arrival
                 break

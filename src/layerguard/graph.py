@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from layerguard.index import Index, runs_of
 from layerguard.model import Import, Location, Module
 from layerguard.patterns import matches_any
 
@@ -43,15 +44,13 @@ class Graph:
         imports: Iterable[Import],
         binds: Callable[[str, str], bool] | None = None,
     ) -> None:
-        """Keep the modules by name and the imports in the order of their places.
+        """Keep the modules by name and the imports in the order of their places; these are an Index, or any.
 
         `binds(package, name)` is False where a package's `__init__.py` can be seen not to bind a name;
         without it every name counts as bound.
         """
         self.modules: dict[str, Module] = dict(sorted(modules.items()))
-        self.imports: tuple[Import, ...] = tuple(
-            sorted(imports, key=lambda found: (found.location, found.imported, found.via))
-        )
+        self.imports = imports if isinstance(imports, Index) else Index(runs_of(imports))
         self._binds = binds
 
     def exists(self, name: str) -> bool:
@@ -105,7 +104,7 @@ class Graph:
 
     @cached_property
     def _named(self) -> dict[str, None]:
-        whole = {found.imported for found in self.imports}
+        whole = set(self.imports.names)
         whole |= {f"{f.imported}.{name.name}" for f in self.imports for name in f.names if name.name != "*"}
         return dict.fromkeys(sorted(whole | {parent for name in whole for parent in parents(name)}))
 

@@ -98,6 +98,12 @@ class Importers:
             for module, _, scope in [text.removeprefix("!").partition(":")]
         ]
 
+    def of_module(self, module: str) -> bool | None:
+        """Tell whether the patterns mean all of a module or nothing of it; None where scopes differ."""
+        if any(regex.fullmatch(module) for _, regex, _ in self._scopes):
+            return None
+        return module in self._modules
+
     def match(self, module: str, scope: str) -> bool:
         """Tell whether the patterns mean this scope (empty: module level) of this module."""
         found = module in self._modules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 
 import msgspec
@@ -14,6 +14,7 @@ from layerguard.errors import UserError
 from layerguard.imports import find_imports
 from layerguard.imports.base import Fault, Findings
 from layerguard.imports.registries import NoTable, find_rows
+from layerguard.index import Index, Run
 from layerguard.model import Import
 from layerguard.resolve import Resolver
 from layerguard.sources import Problem, Source, Tree
@@ -23,15 +24,26 @@ from layerguard.workers import spread
 Progress = Callable[[int, int], None]
 
 
-_DECODER = msgspec.msgpack.Decoder(list[Findings])
-
-
 class Reading(msgspec.Struct, frozen=True):
     """All imports of a project, what could not be analysed, and the paths of which nothing could be."""
 
-    imports: tuple[Import, ...]
+    imports: Index
     problems: tuple[Problem, ...]
     unread: frozenset[str]
+
+
+class _Read(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What was read of one file: what was found as msgpack, and the outline of that, resolved."""
+
+    findings: bytes
+    names: list[str] = []
+    kinds: bytes = b""
+    problems: list[Problem] = []
+    fault: bool = False
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Findings).decode
 
 
 def read_imports(
@@ -49,35 +61,45 @@ def read_imports(
     that cannot be read.
     """
     resolver = Resolver(tree.modules, tree.siblings, binder(tree, spoken_names), outside)
-    imports: list[Import] = []
+    runs: list[Run] = []
     problems = list(tree.problems)
     unread = {problem.path for problem in problems}
+    known: dict[str, str] = {}
     read = spread(
-        partial(_findings, via=frozenset(via)), tree.sources, msgspec.msgpack.encode, _DECODER.decode
+        partial(_read, resolver=resolver, via=frozenset(via)),
+        tree.sources,
+        _encode,
+        msgspec.msgpack.Decoder(list[_Read]).decode,
     )
-    for number, (source, findings) in enumerate(zip(tree.sources, read, strict=True), 1):
-        if findings.fault:
-            fault = findings.fault
-            problems.append(Problem(source.path, fault.line, fault.column, fault.reason))
+    for number, (source, found) in enumerate(zip(tree.sources, read, strict=True), 1):
+        problems += found.problems
+        if found.fault:
             unread.add(source.path)
-        else:
-            for found in findings.imports:
-                for item in resolver.resolve(source, found):
-                    if isinstance(item, Problem):
-                        problems.append(item)
-                    else:
-                        imports.append(item)
+        elif found.names:
+            names = [known.setdefault(name, name) for name in found.names]
+            make = partial(_resolved, resolver, source, found.findings)
+            runs.append(Run(source.path, source.module, names, found.kinds, make))
         if progress:
             progress(number, len(tree.sources))
+    imports = Index(runs)
     if "dynamic" in via:
-        rows = list(_registered(tree, registries, resolver))
-        places = {_start(row) for row in rows}
-        imports = [each for each in imports if each.via != "string" or _start(each) not in places] + rows
-    return Reading(tuple(imports), tuple(problems), frozenset(unread))
+        imports = imports.replaced(_with_rows(imports, _registered(tree, registries, resolver)))
+    return Reading(imports, tuple(problems), frozenset(unread))
 
 
-def _start(found: Import) -> tuple[str, int, int]:
-    return (found.location.path, found.location.line, found.location.column)
+def _read(source: Source, resolver: Resolver, via: Collection[str]) -> _Read:
+    findings = _findings(source, via)
+    if findings.fault:
+        fault = findings.fault
+        problem = Problem(source.path, fault.line, fault.column, fault.reason)
+        return _Read(b"", problems=[problem], fault=True)
+    return _Read(_encode(findings), *resolver.outline(source, findings.imports))
+
+
+def _resolved(resolver: Resolver, source: Source, findings: bytes) -> list[Import]:
+    """Return the imports of a file, from what was found in it."""
+    items = (item for found in _decode(findings).imports for item in resolver.resolve(source, found))
+    return [item for item in items if isinstance(item, Import)]
 
 
 def _findings(source: Source, via: Collection[str]) -> Findings:
@@ -86,6 +108,21 @@ def _findings(source: Source, via: Collection[str]) -> Findings:
     except OSError as error:
         return Findings(fault=Fault(1, 1, f"the file cannot be read: {error.strerror or error}"))
     return find_imports(data, via)
+
+
+def _with_rows(imports: Index, rows: Iterable[Import]) -> dict[str, list[Import]]:
+    """Return the imports of the files that hold registries, their rows in the place of the same strings."""
+    by_path: dict[str, list[Import]] = {}
+    for row in rows:
+        by_path.setdefault(row.location.path, []).append(row)
+    for path, found in by_path.items():
+        places = {_start(row) for row in found}
+        found.extend(each for each in imports.at(path) if each.via != "string" or _start(each) not in places)
+    return by_path
+
+
+def _start(found: Import) -> tuple[int, int]:
+    return (found.location.line, found.location.column)
 
 
 def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) -> Iterator[Import]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from layerguard.imports.base import Span, WrittenImport
+from layerguard.imports.base import Span, WrittenImport, WrittenName
+from layerguard.index import kind_number, kind_of
 from layerguard.model import Import, Location, Module, Name
 from layerguard.sources import Problem, Source
 
@@ -38,6 +39,7 @@ class Resolver:
         self._siblings = siblings
         self._binds = binds
         self._top = frozenset(name.partition(".")[0] for name in modules)
+        self._holders = frozenset(name.rpartition(".")[0] for name in modules)
         self._outside = frozenset(outside)
 
     def resolve(self, source: Source, found: WrittenImport) -> Iterator[Import | Problem]:
@@ -64,20 +66,57 @@ class Resolver:
         if found.names is None:
             yield self._import(source, found, module, place, ())
             return
-        names: dict[str, Name] = {}
-        modules: set[str] = set()
-        for name in found.names:
-            location = _location(source.path, name.span)
-            submodule = f"{module}.{name.name}"
-            if submodule in modules:
-                continue
-            if submodule in self._modules:
-                modules.add(submodule)
-                yield self._import(source, found, submodule, location, ())
-            else:
-                names.setdefault(name.name, Name(name.name, location))
-        if names or not found.names:
+        submodules, others = self._taken(module, found.names)
+        if others or not found.names:
+            names: dict[str, Name] = {}
+            for name in others:
+                names.setdefault(name.name, Name(name.name, _location(source.path, name.span)))
             yield self._import(source, found, module, place, tuple(names.values()))
+        for submodule, name in submodules.items():
+            yield self._import(source, found, submodule, _location(source.path, name.span), ())
+
+    def outline(
+        self, source: Source, written: Iterable[WrittenImport]
+    ) -> tuple[list[str], bytes, list[Problem]]:
+        """Return what `resolve` makes of all imports of a file, less their places and scopes.
+
+        That is what each names, its `kind_number`, and the problems.
+        """
+        imported: list[str] = []
+        kinds = bytearray()
+        problems: list[Problem] = []
+        for found in written:
+            module = self._absolute(source, found) if found.via == "import" else None
+            if module is None:
+                for item in self.resolve(source, found):
+                    if isinstance(item, Problem):
+                        problems.append(item)
+                    else:
+                        imported.append(item.imported)
+                        kinds.append(kind_of(item))
+                continue
+            submodules, rest = self._taken(module, found.names or ())
+            if rest or not found.names:
+                imported.append(module)
+            imported += submodules
+            kinds += bytes((kind_number("import", found.when),)) * (len(imported) - len(kinds))
+        return imported, bytes(kinds), problems
+
+    def _taken(
+        self, module: str, names: Sequence[WrittenName]
+    ) -> tuple[Mapping[str, WrittenName], Sequence[WrittenName]]:
+        """Split what is taken from a module: into its submodules, and the rest, which are names in it."""
+        if module not in self._holders:
+            return {}, names
+        submodules: dict[str, WrittenName] = {}
+        rest = []
+        for name in names:
+            submodule = f"{module}.{name.name}"
+            if submodule in self._modules:
+                submodules.setdefault(submodule, name)
+            else:
+                rest.append(name)
+        return submodules, rest
 
     def _string(self, source: Source, found: WrittenImport) -> Iterator[Import]:
         """Yield what a string names, if it can be the name of a module or of something in one."""

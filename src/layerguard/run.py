@@ -24,7 +24,7 @@ from layerguard.reading import Progress, Reading, binder, read_imports
 from layerguard.sources import Tree, read_tree
 from layerguard.tables import known, suggest
 from layerguard.telling import tell
-from layerguard.texts import find_mentions
+from layerguard.texts import with_mentions
 
 
 def check(
@@ -91,8 +91,10 @@ def _read(
     outside = {name for contract in contracts for name in contract.targeted}
     reading = read_imports(tree, config.registries, via, outside, progress)
     old = {name for contract in contracts if "text" in contract.ways for name in contract.mentioned}
-    mentions = find_mentions(config.root, tree, Mentions(old, tree.roots), config.own_files) if old else ()
-    return Graph(tree.modules, [*reading.imports, *mentions], binder(tree)), reading
+    imports = reading.imports
+    if old:
+        imports = with_mentions(imports, config.root, tree, Mentions(old, tree.roots), config.own_files)
+    return Graph(tree.modules, imports, binder(tree)), reading
 
 
 def _moves(config: Config, tree: Tree, past: Past | None) -> Moves:

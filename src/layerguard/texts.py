@@ -9,6 +9,7 @@ from pathlib import Path
 
 from layerguard import git
 from layerguard.imports.mentions import Mention, Mentions, Text
+from layerguard.index import Index
 from layerguard.model import Import, Location
 from layerguard.names import SOURCES, shown
 from layerguard.sources import Tree
@@ -18,6 +19,16 @@ _SNIFFED = 8000
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _OWN_TABLE = re.compile(rb"^[ \t]*\[\[?[ \t]*tool[ \t]*\.[ \t]*layerguard\b", re.MULTILINE)
 _TABLE = re.compile(rb"^[ \t]*\[{1,2}[^\[\]\n]+\]{1,2}[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
+
+
+def with_mentions(imports: Index, root: Path, tree: Tree, mentions: Mentions, own: Collection[str]) -> Index:
+    """Return the imports and, beside them, what the project's files mention; see `find_mentions`."""
+    by_path: dict[str, list[Import]] = {}
+    for found in find_mentions(root, tree, mentions, own):
+        by_path.setdefault(found.location.path, []).append(found)
+    for path, every in by_path.items():
+        every.extend(imports.at(path))
+    return imports.replaced(by_path)
 
 
 def find_mentions(root: Path, tree: Tree, mentions: Mentions, own: Collection[str]) -> Iterator[Import]:

@@ -131,7 +131,10 @@ def _all_links(graph: Graph, target: Patterns, reach: Reach, begins: Iterable[st
         yield from _naming(found, target, graph)
         yield _link(found, found.imported, found.location, found.imported)
         if reach == "load":
-            yield from (_link(found, each, found.location, found.imported) for each in run_parents(found))
+            yield from (
+                _link(found, each, found.location, found.imported)
+                for each in run_parents(found.importer, found.imported)
+            )
     if reach == "load":
         for name in begins:
             yield from (Link(name, parent, graph.place(name), name) for parent in parents(name))

@@ -8,6 +8,7 @@ from layerguard.circles import Edge, breakers, in_circles, shortest_path
 from layerguard.contracts.base import Contract, allowance_key, empty_packages
 from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.graph import Graph, parents, within
+from layerguard.index import Selection
 from layerguard.model import Import, Violation
 from layerguard.patterns import Patterns
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Edges = dict[Edge, list[Import]]
+Numbers = dict[Edge, list[int]]
 
 
 class Acyclic(Contract, frozen=True, kw_only=True):
@@ -58,8 +60,9 @@ class Acyclic(Contract, frozen=True, kw_only=True):
     def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:
         """Yield imports that close circles: few that break every one, and the tolerated ones."""
         members = frozenset(Patterns(self.packages).members(graph.modules))
-        for _, edges in sorted(self._edges(graph, members).items()):
-            yield from self._circles(edges, tolerated)
+        looked = self.looked_at(graph)
+        for _, edges in sorted(self._edges(graph, looked, members).items()):
+            yield from self._circles(looked, edges, tolerated)
 
     def plants(self, ground: Ground) -> Iterator[Seed]:
         """Yield in each package an import that turns one round which is there, or two that close a circle."""
@@ -67,7 +70,7 @@ class Acyclic(Contract, frozen=True, kw_only=True):
         members = patterns.members(ground.graph.modules)
         for text in self.packages:
             packages = [each for each in members if each in Patterns([text])]
-            edges = self._edges(ground.graph, frozenset(packages))
+            edges = self._edges(ground.graph, self.looked_at(ground.graph), frozenset(packages))
             seeds = (seed for _, each in sorted(edges.items()) for seed in self._reversed(ground, each))
             # New modules need no import that is there already.
             new = (
@@ -77,7 +80,7 @@ class Acyclic(Contract, frozen=True, kw_only=True):
             if found:
                 yield found
 
-    def _reversed(self, ground: Ground, edges: Edges) -> Iterator[Seed]:
+    def _reversed(self, ground: Ground, edges: Numbers) -> Iterator[Seed]:
         groups = in_circles(edges)
         for importer, imported in sorted(edges):
             inside = [name for name in ground.sources if within(name, imported) and self.heeds(name)]
@@ -85,14 +88,17 @@ class Acyclic(Contract, frozen=True, kw_only=True):
                 yield Seed(inside[0], Target(importer))
                 return
 
-    def _edges(self, graph: Graph, members: frozenset[str]) -> dict[str, Edges]:
-        """Return the imports between the children of each package that is covered."""
-        by_package: dict[str, Edges] = {}
-        for found in self.looked_at(graph):
-            edge = _edge(found)
+    def _edges(self, graph: Graph, looked: Selection, members: frozenset[str]) -> dict[str, Numbers]:
+        """Return the numbers of the imports between the children of each package that is covered."""
+        by_package: dict[str, Numbers] = {}
+        covered: dict[str, bool] = {}
+        for number, importer, imported in looked.ends(looked.numbers(graph.owns)):
+            edge = _edge(importer, imported)
             package = edge[0].rpartition(".")[0]
-            if edge[0] and self._covers(members, package):
-                by_package.setdefault(package, {}).setdefault(edge, []).append(found)
+            if package not in covered:
+                covered[package] = package != "" and self._covers(members, package)
+            if covered[package]:
+                by_package.setdefault(package, {}).setdefault(edge, []).append(number)
         return by_package
 
     def problems(self) -> Iterator[tuple[str, str]]:
@@ -114,10 +120,10 @@ class Acyclic(Contract, frozen=True, kw_only=True):
         above = (package, *reversed(parents(package)))
         return any(each in members for each in above[: self.depth])
 
-    def _circles(self, edges: Edges, tolerated: frozenset[str]) -> Iterator[Violation]:
+    def _circles(self, looked: Selection, edges: Numbers, tolerated: frozenset[str]) -> Iterator[Violation]:
         groups = in_circles(edges)
         circular: Edges = {
-            edge: places
+            edge: [looked.made(number) for number in places]
             for edge, places in edges.items()
             if edge[0] in groups and groups[edge[0]] == groups.get(edge[1])
         }
@@ -139,9 +145,9 @@ class Acyclic(Contract, frozen=True, kw_only=True):
                 yield self.violation(found, message=message)
 
 
-def _edge(found: Import) -> Edge:
+def _edge(one: str, other: str) -> Edge:
     """Return the children of the package that holds both ends; empty where one end is that package."""
-    importer, imported = found.importer.split("."), found.imported.split(".")
+    importer, imported = one.split("."), other.split(".")
     shared = 0
     while shared < min(len(importer), len(imported)) and importer[shared] == imported[shared]:
         shared += 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from layerguard.contracts.seeds import SCOPE, Ground, Plant, Seed
+from layerguard.index import Selection, kinds_table
 from layerguard.model import Import, Location, Reach, Severity, Step, Via, Violation, When
 from layerguard.patterns import Importers, Patterns
 
@@ -118,10 +119,16 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             and not _importers(self.exclude_importers).match(found.importer, found.scope)
         )
 
-    def looked_at(self, graph: Graph) -> list[Import]:
+    def looked_at(self, graph: Graph) -> Selection:
         """Return the imports that count, by place; with `reach` load only those that run on load."""
-        imports = [found for found in graph.imports if self.looks_at(found)]
-        return imports if self.reach != "load" else list(_loading(imports))
+        importers = _importers(self.exclude_importers)
+        if self.reach != "load":
+            table = kinds_table(self.ways, self.when, unknown=self.knows_unknown)
+            return Selection(graph.imports, table, importers.of_module, self.looks_at)
+        ways = [way for way in self.ways if way in {"import", "dynamic"}]
+        whens: list[When] = ["load"] if "load" in self.when else []
+        table = kinds_table(ways, whens, unknown=self.knows_unknown)
+        return Selection(graph.imports, table, importers.of_module, self.looks_at, _package_asked)
 
     def arrived(self, arrival: Arrival) -> Violation:
         """Tell of an import that enters a place which it, or what leads to it, must not reach."""
@@ -172,15 +179,9 @@ def verb(found: Import) -> str:
     return "names" if found.via in {"string", "text"} else "imports"
 
 
-def _loading(imports: Iterable[Import]) -> Iterator[Import]:
-    """Yield what loads something when its module is loaded."""
-    for found in imports:
-        if found.when != "load" or found.via not in {"import", "dynamic"}:
-            continue
-        if not found.asks:
-            yield found
-        elif "." in found.imported:  # who asks for a module loads the package that would hold it
-            yield msgspec.structs.replace(found, imported=found.imported.rpartition(".")[0], names=())
+def _package_asked(found: Import) -> Import:
+    """Return what is really loaded by who asks for a module: the package that would hold it."""
+    return msgspec.structs.replace(found, imported=found.imported.rpartition(".")[0], names=())
 
 
 def allowance_key(found: Import, imported: str) -> str:

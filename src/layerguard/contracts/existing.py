@@ -55,7 +55,7 @@ class Existing(Contract, frozen=True, kw_only=True):
         """Yield every import of a module, or of a package's name, that is not there."""
         packages = Patterns(self.packages)
         generated = Patterns(self.generated)
-        for found in self.looked_at(graph):
+        for found in self.looked_at(graph).naming(lambda name: _may_lack(graph, packages, name)):
             if found.guarded or found.imported in generated:
                 continue
             if not graph.exists(found.imported):
@@ -97,6 +97,11 @@ class Existing(Contract, frozen=True, kw_only=True):
     def _absent(self, found: Import, target: str = "", location: Location | None = None) -> Violation:
         message = f"{found.importer} imports {target or found.imported}, which does not exist"
         return self.violation(found, imported=target, location=location, message=message)
+
+
+def _may_lack(graph: Graph, packages: Patterns, name: str) -> bool:
+    """Tell whether an import of this name has to be looked at: absent, or a package."""
+    return name in packages if not graph.exists(name) else _is_seen(graph, name)
 
 
 def _is_seen(graph: Graph, module: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from layerguard.chains import Arrival, Hit, Reached, Web, hits
+from layerguard.chains import Arrival, Hit, Reached, Web, hits, may_hit
 from layerguard.contracts.base import Contract, empty_packages, empty_targets
 from layerguard.contracts.seeds import Ground, Seed
 from layerguard.graph import Graph, within
+from layerguard.index import Selection
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
 
@@ -67,12 +68,13 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         """Yield every import of a target that a source holds, or that a chain from a source ends with."""
         sources = Patterns(self.sources, as_packages=self.as_packages)
         targets = Patterns(self.targets, as_packages=self.as_packages)
-        imports = self.looked_at(graph)
-        found = [(each, hit) for each in imports for hit in hits(each, targets, graph.modules, self.reach)]
+        looked = self.looked_at(graph)
+        entering = looked.naming(may_hit(targets, graph.modules, self.reach))
+        found = [(each, hit) for each in entering for hit in hits(each, targets, graph.modules, self.reach)]
         if self.reach == "direct":
             arrivals = _direct(found, sources)
         else:
-            arrivals = self._chains(graph, imports, found, sources, targets)
+            arrivals = self._chains(graph, looked, found, sources, targets)
         yield from map(self.arrived, arrivals)
 
     def plants(self, ground: Ground) -> Iterator[Seed]:
@@ -117,14 +119,13 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         yield from super().empty_patterns(graph)
 
     def _chains(
-        self, graph: Graph, imports: list[Import], found: list[Found], sources: Patterns, targets: Patterns
+        self, graph: Graph, looked: Selection, found: list[Found], sources: Patterns, targets: Patterns
     ) -> Iterator[Arrival]:
-        groups = _grouped({*graph.modules, *(each.importer for each in imports)}, sources)
+        groups = _grouped({*graph.modules, *looked.importers()}, sources)
         bits = {source: 1 << number for number, source in enumerate(groups)}
         own = {name: bits[source] for source, names in groups.items() for name in names}
-        web = Web(imports, self.reach, own, graph.modules)
+        web = Web(looked, self.reach, own, graph.modules)
         anyhow = Reached(web, own, ())
-        places = _grouped({*graph.modules, *web.after, *web.before}, targets)
         by_target: dict[str, list[Found]] = {}
         for each, hit in found:
             if anyhow.units(each.importer):
@@ -133,7 +134,8 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         # With few sources, one path to each module says more than what the place leads to, and sooner.
         trees = [_tree(web, names) for names in groups.values()] if len(groups) <= _FEW else None
         best: dict[tuple[int, str], Arrival] = {}
-        position = {id(each): number for number, each in enumerate(imports)}
+        places = _grouped({*graph.modules, *web.after, *web.before}, targets) if by_target else {}
+        position = {id(each): number for number, (each, _) in enumerate(found)}
         for target, entering in sorted(by_target.items()):
             place = places.get(target, set())
             # Chains do not pass through the place that they enter. That takes a search of its own, and

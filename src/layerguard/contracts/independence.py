@@ -61,7 +61,7 @@ class Independence(Contract, frozen=True, kw_only=True):
         """Yield every import that enters a member from another, and those of the members' container."""
         patterns = Patterns(self.modules)
         numbers = {name: n for n, name in enumerate(patterns.members(graph.modules))}
-        imports = self.looked_at(graph)
+        looked = self.looked_at(graph)
         units: dict[str, int | None] = {}
 
         def unit_of(name: str) -> int | None:
@@ -72,12 +72,13 @@ class Independence(Contract, frozen=True, kw_only=True):
             return units[name]
 
         told: set[int] = set()
-        for arrival in between(imports, self.reach, unit_of, _banned(numbers), graph.modules):
+        for arrival in between(looked, self.reach, unit_of, _banned(numbers), graph.modules):
             told.add(id(arrival.found))
             yield self.arrived(arrival)
         if not self.allow_container:
-            rest = [found for found in imports if id(found) not in told]
-            yield from self._containers(rest, numbers)
+            containers = {member.rpartition(".")[0] for member in numbers}
+            naming = looked.naming(containers.__contains__)
+            yield from self._containers([found for found in naming if id(found) not in told], numbers)
 
     def plants(self, ground: Ground) -> Iterator[Seed]:
         """Yield imports of a member by another one, by a new one, and of the members' container."""

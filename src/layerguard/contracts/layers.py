@@ -74,13 +74,13 @@ class Layers(Contract, frozen=True, kw_only=True):
 
     def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:  # noqa: ARG002
         """Yield every import that enters a layer from below or from a sibling, and stray children."""
-        imports = self.looked_at(graph)
+        looked = self.looked_at(graph)
         elements = _elements(self.layers)
         banned = _banned(elements)
         seen: set[tuple[int, str]] = set()
         for container in self._containers(graph):
             units = Units(elements, container)
-            for arrival in between(imports, self.reach, units.find, banned, graph.modules):
+            for arrival in between(looked, self.reach, units.find, banned, graph.modules):
                 # Nested containers may tell of one import twice.
                 key = (id(arrival.found), arrival.imported)
                 if key not in seen:

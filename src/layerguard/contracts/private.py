@@ -52,7 +52,7 @@ class Private(Contract, frozen=True, kw_only=True):
     def check(self, graph: Graph, tolerated: frozenset[str]) -> Iterator[Violation]:  # noqa: ARG002
         """Yield every import of a private module from outside its parent package."""
         packages = Patterns(self.packages)
-        for found in self.looked_at(graph):
+        for found in self.looked_at(graph).naming(lambda name: "._" in name):
             parts = found.imported.split(".")
             for level, part in enumerate(parts):
                 if level == 0 or not _is_private(part):

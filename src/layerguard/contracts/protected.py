@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from layerguard.chains import hits, step_of
+from layerguard.chains import hits, may_hit, step_of
 from layerguard.contracts.base import Contract, empty_targets
 from layerguard.contracts.seeds import SCOPE, Ground, Seed
 from layerguard.graph import Graph, within
@@ -60,7 +60,7 @@ class Protected(Contract, frozen=True, kw_only=True):
         """Yield every import of a protected module by another than itself and the importers."""
         protected = Patterns(self.modules)
         importers = Importers(self.importers)
-        for found in self.looked_at(graph):
+        for found in self.looked_at(graph).naming(may_hit(protected, graph.modules, self.reach)):
             if importers.match(found.importer, found.scope):
                 continue
             seen: set[str] = set()

@@ -77,7 +77,8 @@ class Removed(Contract, frozen=True, kw_only=True):
                     hint=self.hint,
                 )
         texts = None if self.text is None else GitIgnoreSpec.from_lines(self.text)
-        for found in self.looked_at(graph):
+        above = {parent for old in self.modules for parent in parents(old)}
+        for found in self.looked_at(graph).naming(lambda name: name in above or self.covering(name)):
             if found.via == "text" and not _counts(found.importer, texts):
                 continue
             covering = self.covering(found.imported)

@@ -64,7 +64,8 @@ class Garden:
         """The imports of the whole project, by the ways that count for a contract which needs all of them."""
         via = {way for contract in self._contracts if not contract.judges_alone for way in contract.ways}
         outside = {name for contract in self._contracts for name in contract.targeted}
-        return read_imports(self.tree, self._config.registries, via, outside, self._progress).imports
+        reading = read_imports(self.tree, self._config.registries, via, outside, self._progress)
+        return tuple(reading.imports)
 
     def ground(self, contract: Contract) -> Ground:
         """Return the project as the contract sees it when it says what must break it."""
