@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from graphs import modules
 
@@ -20,7 +18,7 @@ _RESOLVER = Resolver(_MODULES, frozenset({"scripts"}), lambda _module, _name: Tr
 
 def _source(module: str) -> Source:
     known = _MODULES[module]
-    return Source(known.path, module, known.is_package, Path(known.path))
+    return Source(known.path, module, known.is_package, known.path)
 
 
 def _resolved(module: str, text: str) -> list[object]:

@@ -58,15 +58,17 @@ class TestNames:
         tree = read(root)
         assert tree == Tree(
             sources=(
-                Source(path="app/__init__.py", module="app", is_package=True, file=root / "app/__init__.py"),
+                Source(
+                    path="app/__init__.py", module="app", is_package=True, place=f"{root}/app/__init__.py"
+                ),
                 Source(
                     path="app/jobs/deep/more.py",
                     module="app.jobs.deep.more",
                     is_package=False,
-                    file=root / "app/jobs/deep/more.py",
+                    place=f"{root}/app/jobs/deep/more.py",
                 ),
-                Source(path="app/main.py", module="app.main", is_package=False, file=root / "app/main.py"),
-                Source(path="setup.py", module="setup", is_package=False, file=root / "setup.py"),
+                Source(path="app/main.py", module="app.main", is_package=False, place=f"{root}/app/main.py"),
+                Source(path="setup.py", module="setup", is_package=False, place=f"{root}/setup.py"),
             ),
             modules={
                 "app": Module("app", "app/__init__.py", is_package=True, has_file=True),
@@ -83,6 +85,7 @@ class TestNames:
             siblings=frozenset({"", "app.jobs.deep"}),
             roots=frozenset({""}),
             noted=(),
+            folders=("", "app", "app/jobs", "app/jobs/deep"),
         )
 
     def test_src_is_a_source_root_by_default(self, root: Path) -> None:
@@ -151,7 +154,9 @@ class TestNames:
         odd = os.fsdecode(b"d\xff/x\xfe.py")
         tree = read(write(root, odd))
         assert tree.sources == (
-            Source(path="d\ufffd/x\ufffd.py", module="d\ufffd.x\ufffd", is_package=False, file=root / odd),
+            Source(
+                path="d\ufffd/x\ufffd.py", module="d\ufffd.x\ufffd", is_package=False, place=f"{root}/{odd}"
+            ),
         )
         assert tree.files == (odd,)
         assert tree.sources[0].file.read_bytes() == b""
@@ -352,7 +357,7 @@ class TestUnreadable:
                 raise PermissionError(13, "Permission denied")
             return scandir(path)
 
-        monkeypatch.setattr("layerguard.sources.os.scandir", refuse)
+        monkeypatch.setattr("layerguard.inventory.os.scandir", refuse)
         tree = read(root)
         assert tree.problems == (
             Problem(path="locked", line=1, column=1, reason="the folder cannot be read: Permission denied"),
@@ -362,14 +367,21 @@ class TestUnreadable:
 
     def test_a_file(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(root, "x.py", "locked/y.py")
-        lstat = os.lstat
+        lstat, scandir = os.lstat, os.scandir
 
         def refuse(path: str) -> os.stat_result:
             if str(path).endswith("locked/y.py"):
                 raise PermissionError(13, "Permission denied")
             return lstat(path)
 
-        monkeypatch.setattr("layerguard.sources.os.lstat", refuse)
+        def refuse_folder(path: str) -> object:
+            if str(path).endswith("locked"):
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr("layerguard.git.list_files", lambda _: ["locked/y.py", "x.py"])
+        monkeypatch.setattr("layerguard.inventory.os.lstat", refuse)
+        monkeypatch.setattr("layerguard.inventory.os.scandir", refuse_folder)
         tree = read(root)
         assert tree.problems == (
             Problem(

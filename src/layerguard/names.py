@@ -48,7 +48,7 @@ def find_roots(
     UserError, raised for a glob that matches no folder, or that leaves the project.
     """
     paths = set(paths)
-    folders = _folders(paths)
+    folders = folders_of(paths)
     if globs is None:
         is_root = "src" in folders and "src/__init__.py" not in paths
         return frozenset({"", "src"} if is_root else {""})
@@ -83,10 +83,12 @@ class Names:
         packages: set[str] = set()
         scripts: set[str] = set()
         for path in paths:
+            if not path.endswith(_SUFFIXES):
+                continue
             stem, suffix = split_file(path)
             if not suffix:
                 continue
-            folder = _parent(path)
+            folder = parent(path)
             package = self._of_folder(folder)
             is_package = stem == "__init__" and package != ""
             module = package if is_package else f"{package}.{shown(stem)}" if package else shown(stem)
@@ -113,24 +115,26 @@ class Names:
         except KeyError:
             name = ""
             if folder not in self._roots:
-                package = self._of_folder(_parent(folder))
+                package = self._of_folder(parent(folder))
                 base = shown(folder[folder.rfind("/") + 1 :])
                 name = f"{package}.{base}" if package else base
             self._folders[folder] = name
             return name
 
 
-def _parent(path: str) -> str:
+def parent(path: str) -> str:
+    """Return the folder that a path lies in; empty for the root."""
     return path[: max(path.rfind("/"), 0)]
 
 
-def _folders(paths: Iterable[str]) -> set[str]:
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Return the folders above these paths, the root's "" among them."""
     folders = {""}
-    for path in paths:
-        folder = _parent(path)
-        while folder not in folders:
-            folders.add(folder)
-            folder = _parent(folder)
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        each = folder
+        while each not in folders:
+            folders.add(each)
+            each = parent(each)
     return folders
 
 

@@ -104,7 +104,7 @@ def _resolved(resolver: Resolver, source: Source, findings: bytes) -> list[Impor
 
 def _findings(source: Source, via: Collection[str]) -> Findings:
     try:
-        data = source.file.read_bytes()
+        data = source.read()
     except OSError as error:
         return Findings(fault=Fault(1, 1, f"the file cannot be read: {error.strerror or error}"))
     return find_imports(data, via)
@@ -134,7 +134,7 @@ def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) 
                 f"{where}: the project has no such module.", suggest(registry.module, tree.modules)
             )
         try:
-            rows = list(find_rows(sources[-1].file.read_bytes(), registry.name, registry.template))
+            rows = list(find_rows(sources[-1].read(), registry.name, registry.template))
         except NoTable as error:
             hint = suggest(registry.name, error.names) or (known(error.names) if error.names else "")
             raise UserError(f"{where}: {sources[-1].path} {error.reason}.", hint) from None
@@ -160,7 +160,7 @@ def binder(
         found: set[str] = set()
         for source in files.get(module, ()):
             try:
-                bound = names_in(source.file.read_bytes())
+                bound = names_in(source.read())
             except OSError:
                 return None
             if bound is None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import get_args
 
 from msgspec.structs import replace
 
 from layerguard.imports.base import Span, WrittenImport, WrittenName
 from layerguard.index import kind_number, kind_of
-from layerguard.model import Import, Location, Module, Name
+from layerguard.model import Import, Location, Module, Name, When
 from layerguard.sources import Problem, Source
 
 _FILE = re.compile(
@@ -17,6 +18,7 @@ _FILE = re.compile(
     r"|txt|xml|ya?ml|zip)"
 )
 """The suffix of a file, of which a name in a module, where a string alone says it, is hardly one."""
+_KINDS = {when: kind_number("import", when) for when in get_args(When)}
 
 
 class Resolver:
@@ -85,8 +87,17 @@ class Resolver:
         imported: list[str] = []
         kinds = bytearray()
         problems: list[Problem] = []
+        has_siblings = self._folder(source) in self._siblings
         for found in written:
-            module = self._absolute(source, found) if found.via == "import" else None
+            module: str | None = None
+            if found.via == "import":
+                module = found.module
+                if has_siblings or module.startswith("."):
+                    module = self._absolute(source, found)
+                if module is not None and module not in self._holders:
+                    imported.append(module)
+                    kinds.append(_KINDS[found.when])
+                    continue
             if module is None:
                 for item in self.resolve(source, found):
                     if isinstance(item, Problem):
@@ -99,7 +110,7 @@ class Resolver:
             if rest or not found.names:
                 imported.append(module)
             imported += submodules
-            kinds += bytes((kind_number("import", found.when),)) * (len(imported) - len(kinds))
+            kinds += bytes((_KINDS[found.when],)) * (len(imported) - len(kinds))
         return imported, bytes(kinds), problems
 
     def _taken(
@@ -160,7 +171,7 @@ class Resolver:
 
     def _absolute(self, source: Source, found: WrittenImport) -> str | None:
         written = found.module
-        folder = source.module if source.is_package else source.module.rpartition(".")[0]
+        folder = self._folder(source)
         if not written.startswith("."):
             if folder in self._siblings:
                 first = written.partition(".")[0]
@@ -176,6 +187,10 @@ class Resolver:
             return None
         parts = parts[: len(parts) - level + 1]
         return ".".join([*parts, name] if name else parts)
+
+    @staticmethod
+    def _folder(source: Source) -> str:
+        return source.module if source.is_package else source.module.rpartition(".")[0]
 
     def _may_be_package(self, name: str) -> bool:
         known = self._modules.get(name)

@@ -5,8 +5,6 @@ Nothing is imported, and nothing outside the project root is looked at, but for 
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,25 +13,34 @@ from pathspec import GitIgnoreSpec
 
 from layerguard import git
 from layerguard.errors import UserError
+from layerguard.files import read_bytes
+from layerguard.inventory import take_inventory
 from layerguard.model import Module
 from layerguard.names import SOURCES, Names, find_roots, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-_NOT_WALKED = frozenset({"__pycache__", "build", "dist", "node_modules"})
+    from collections.abc import Iterable, Sequence
 
 
 class Source(Struct, frozen=True):
     """A Python file that is to be analysed.
 
-    `path` is fit to be shown, relative to the root; `file` is where the bytes are, absolute.
+    `path` is fit to be shown, relative to the root; `place` is where the bytes are, absolute.
     """
 
     path: str
     module: str
     is_package: bool
-    file: Path
+    place: str
+
+    @property
+    def file(self) -> Path:
+        """Where the bytes are, absolute."""
+        return Path(self.place)
+
+    def read(self) -> bytes:
+        """Return the bytes; raise OSError when they cannot be read."""
+        return read_bytes(self.place)
 
 
 class Problem(Struct, frozen=True):
@@ -57,6 +64,7 @@ class Tree(Struct, frozen=True):
     - `siblings`: the folders that are no packages and hold Python files, by module name ("" for the folder
       of a source root): a script in one of them imports its neighbours by their bare names;
     - `roots`: the source roots, relative to the project root, which is "" and always one;
+    - `folders`: the folders of the files, and all above them;
     - `noted`: what the user should be told on standard error.
     """
 
@@ -67,14 +75,7 @@ class Tree(Struct, frozen=True):
     siblings: frozenset[str]
     roots: frozenset[str]
     noted: tuple[str, ...]
-
-
-class _Listing(Struct):
-    """What the listed paths turned out to be. `links` are those to files, with the path of their target."""
-
-    regular: list[str] = []
-    links: dict[str, str] = {}
-    problems: dict[str, str] = {}
+    folders: tuple[str, ...] = ()
 
 
 def read_tree(
@@ -87,7 +88,7 @@ def read_tree(
     Raises UserError when there is no Python file, when git refuses, or when a glob matches no folder, which
     names the file `configuration`.
     """
-    found = _look_at(root, _list_paths(root))
+    found = take_inventory(root)
     everything = sorted([*found.regular, *found.links])
     where = f"{configuration}: 'source-roots'" if configuration else "'source-roots'"
     roots = find_roots(everything, source_roots, where)
@@ -97,7 +98,7 @@ def read_tree(
     problems = {path: why for path, why in found.problems.items() if not excluded.match_file(path)}
     code = [path for path in kept if path.endswith(SOURCES) and path in names.files]
     sources = [
-        Source(path=shown(path), module=module, is_package=is_package, file=Path(f"{root}/{path}"))
+        Source(path=shown(path), module=module, is_package=is_package, place=f"{root}/{path}")
         for path in _each_once(code, found.links)
         for module, is_package in [names.files[path]]
     ]
@@ -116,80 +117,12 @@ def read_tree(
         noted=("git was not found: every file below the root was read, ignored ones too.",)
         if git.is_missing(root)
         else (),
+        folders=tuple(sorted(found.folders)),
     )
 
 
 def _hint(exclude: Sequence[str]) -> str:
     return "Is 'exclude' too wide?" if exclude else "Is this the project's root folder?"
-
-
-def _list_paths(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield each path with why it cannot be read, which is empty where nothing is known against it."""
-    listed = git.list_files(root)
-    if listed is None:
-        yield from _walk(root, "")
-        return
-    for path in listed:
-        if path.endswith("/"):
-            yield from _walk(root, path)
-        else:
-            yield path, ""
-
-
-def _walk(root: Path, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the same for a folder (empty, or ending with `/`) that git does not look into."""
-    try:
-        with os.scandir(f"{root}/{folder}") as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        yield folder, f"the folder cannot be read: {error.strerror}"
-        return
-    if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
-        return
-    for entry in entries:
-        path = folder + entry.name
-        if not entry.is_dir(follow_symlinks=False):
-            yield path, ""
-        elif not entry.name.startswith(".") and entry.name not in _NOT_WALKED:
-            yield from _walk(root, f"{path}/")
-
-
-def _look_at(root: Path, listed: Iterable[tuple[str, str]]) -> _Listing:
-    found = _Listing()
-    prefix = f"{root}/"
-    inside = os.path.realpath(root) + os.sep
-    for path, why in listed:
-        if why:
-            found.problems[path] = why
-            continue
-        try:
-            mode = os.lstat(prefix + path).st_mode
-        except (FileNotFoundError, NotADirectoryError):  # tracked, but deleted
-            continue
-        except OSError as error:
-            found.problems[path] = f"the file cannot be read: {error.strerror}"
-            continue
-        if stat.S_ISREG(mode):
-            found.regular.append(path)
-        elif stat.S_ISLNK(mode):
-            _follow(prefix, path, inside, found)
-    return found
-
-
-def _follow(prefix: str, path: str, inside: str, found: _Listing) -> None:
-    """Note where a link to a file leads; a link to a folder is left alone."""
-    try:
-        mode = Path(prefix + path).stat().st_mode
-    except OSError:
-        if path.endswith(SOURCES):
-            target = shown(str(Path(prefix + path).readlink()))
-            found.problems[path] = f"broken link to '{target}'"
-        return
-    if stat.S_ISREG(mode):
-        target = os.path.realpath(prefix + path)
-        found.links[path] = target.removeprefix(inside).replace(os.sep, "/")
 
 
 def _each_once(paths: Iterable[str], links: dict[str, str]) -> list[str]:

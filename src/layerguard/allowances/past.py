@@ -132,7 +132,7 @@ class Past:
             return [Import(importer, "", each.module, "text", "load", place) for each in found]
         imports = []
         for path, data in self._read(self._paths(importer)).items():
-            source = Source(path, *self._names.files[path], self._root / path)
+            source = Source(path, *self._names.files[path], f"{self._root}/{path}")
             resolver = self._resolver(contract)
             for written in (*find_imports(data, ("dynamic", "string")).imports, *self._rows(importer, data)):
                 items = resolver.resolve(source, written)

@@ -81,12 +81,18 @@ class Code:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return the line and column, from 1, of an offset."""
+        return self.line(offset), offset - self.text.rfind("\n", 0, offset)
+
+    def line(self, offset: int) -> int:
+        """Return the line, from 1, of an offset."""
         before, line = self._placed
+        if offset == before:
+            return line
         if offset < before:
             before, line = 0, 1
         line += self.text.count("\n", before, offset)
         self._placed = (offset, line)
-        return line, offset - self.text.rfind("\n", 0, offset)
+        return line
 
     def value(self, token: StringToken) -> str:
         """Return what a string literal means; of an f-string, what stands before its first field.

@@ -75,7 +75,11 @@ def _statements(text: str, via: Collection[str]) -> tuple[Code, tuple[Statement,
 
 
 def _placed(blocks: Blocks, statement: Statement) -> WrittenImport:
-    # A statement that begins its line at the margin stands at module level: no need to read the blocks.
+    if statement.at_margin and not statement.lazy:
+        # It stands at module level: no need to read the blocks.
+        return WrittenImport(
+            statement.module, statement.span, "import", "load", "", statement.taken, statement.bound
+        )
     around = Around() if statement.at_margin else blocks.around(statement.offset)
     when = around.when
     return WrittenImport(
@@ -84,7 +88,7 @@ def _placed(blocks: Blocks, statement: Statement) -> WrittenImport:
         "import",
         "deferred" if statement.lazy and when == "load" else when,
         around.scope,
-        statement.names,
+        statement.taken,
         statement.bound,
         around.guarded,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -9,6 +10,8 @@ import msgspec
 from layerguard.code import Code
 from layerguard.code.blocks import Blocks
 from layerguard.model import Via, When
+
+_NAME = re.compile(r"([\w*]+)(?:\s+as\s+(\w+))?")
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -33,7 +36,8 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     `module` is the written name, with its leading dots where it is relative. Those count from the package
     of the file or, with `anchor="module"`, from the module itself as if it were one (`package=__name__`).
-    `names` are what a `from` import takes from the module; None for the forms that take none.
+    `taken` is what a `from` import takes from the module, or the text that says it, from the end of the
+    module on, with comments blanked; None for the forms that take nothing. `names` are the same, read.
     `bound` is the local name of an `import … as` (else its first component).
     A `loose` name may end in names of a module (`app.x.Thing`); an `open` one is the literal beginning, less
     its dot, of a name that is built up, and counts only where it names a package. A string is `sure` to name
@@ -46,7 +50,7 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     via: Via = "import"
     when: When = "load"
     scope: str = ""
-    names: tuple[WrittenName, ...] | None = None
+    taken: tuple[WrittenName, ...] | str | None = None
     bound: str = ""
     guarded: bool = False
     anchor: Literal["package", "module"] = "package"
@@ -54,6 +58,27 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     open: bool = False
     sure: bool = False
     asks: bool = False
+
+    @property
+    def names(self) -> tuple[WrittenName, ...] | None:
+        """The names that a `from` import takes from the module; None for the forms that take none."""
+        taken = self.taken
+        return _read_names(taken, self.span) if isinstance(taken, str) else taken
+
+
+def _read_names(text: str, module: Span) -> tuple[WrittenName, ...]:
+    """Read ` import (a as b, c` as it stands behind a module."""
+    names = []
+    done = text.index("import") + len("import")
+    line, column = module.end_line, module.end_column + done
+    for found in _NAME.finditer(text, done):
+        begin, end = found.span(1)
+        news = text.count("\n", done, begin)
+        line, column = line + news, begin - text.rfind("\n", done, begin) if news else column + begin - done
+        name = found[1]
+        names.append(WrittenName(name, found[2] or name, Span(line, column, line, column + end - begin)))
+        done = begin
+    return tuple(names)
 
 
 class Fault(msgspec.Struct, frozen=True, array_like=True):

@@ -146,7 +146,7 @@ def _load(page: Page, function: str, arguments: dict[str, Span2]) -> WrittenImpo
         "dynamic",
         around.when,
         around.scope,
-        names=_fromlist(page, arguments) if function == "__import__" else None,
+        taken=_fromlist(page, arguments) if function == "__import__" else None,
         guarded=around.guarded or function == "find_spec",
         anchor=anchor,
         loose=function == "resolve_name",

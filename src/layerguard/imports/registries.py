@@ -63,7 +63,7 @@ def find_rows(data: bytes, name: str, template: str) -> Iterator[WrittenImport]:
         span = Span(*code.place(token.start), *code.place(token.end))
         module, _, attribute = module.partition(":")
         names = (WrittenName(attribute, attribute, span),) if attribute else None
-        yield WrittenImport(module, span, "dynamic", "deferred", names=names)
+        yield WrittenImport(module, span, "dynamic", "deferred", taken=names)
 
 
 def _expression(code: Code, start: int) -> ast.expr:

@@ -22,6 +22,11 @@ _END = re.compile(r"[\n;]|\Z")
 _MODULES = re.compile(r"(\w+(?:[ \t\f]*\.[ \t\f]*\w+)*)(?:[ \t\f]+as[ \t\f]+(\w+))?")
 _NAMES = re.compile(r"(\*|\w+)(?:\s+as\s+(\w+))?")
 _BLANK = re.compile(r"[ \t\f]+")
+_USUAL = re.compile(
+    r"([ \t]*)(?:from[ \t]+([\w.]+)[ \t]+import(?!\w)[ \t]*(\(?)"
+    r"|import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:\n|\Z))"
+)
+"""A statement that begins its line, in the forms that nearly all have."""
 
 
 class Statement(WrittenImport, frozen=True, array_like=True, gc=False):
@@ -42,11 +47,18 @@ def find_statements(code: Code) -> Iterator[Statement]:
 
     Of its surroundings only `lazy` is known; scope, time and guards are for the blocks to tell.
     """
-    masked = code.masked
+    masked, text = code.masked, code.text
     for match in _IMPORT.finditer(masked):
         at = match.start()
         if at and (masked[at - 1] == "_" or masked[at - 1].isalnum()):
             continue
+        line_start = text.rfind("\n", 0, at) + 1
+        usual = _USUAL.match(masked, line_start)
+        if usual and not text.startswith("\\", line_start - 2):
+            statement = _usual(code, line_start, usual)
+            if statement:
+                yield statement
+                continue
         line_start = masked.rfind("\n", 0, at) + 1
         before = masked[line_start:at]
         found = _FROM.search(before) if "from" in before else None
@@ -65,7 +77,7 @@ def margin_end(text: str) -> int:
     end = 0
     for match in _IMPORT.finditer(text):
         line = text.rfind("\n", 0, match.start()) + 1
-        if not _MARGIN.match(text, line):
+        if not (text.startswith(("from ", "import "), line) or _MARGIN.match(text, line)):
             return -1
         end = match.end()
     if end:
@@ -75,6 +87,31 @@ def margin_end(text: str) -> int:
         found = _NEXT.search(text, closed) if closed >= 0 else None
         end = found.start() if found else len(text)
     return end
+
+
+def _usual(code: Code, line_start: int, found: re.Match[str]) -> Statement | None:
+    """Read a statement of one of the usual forms; None where it takes a closer look after all."""
+    text = code.text
+    indent, module, bracket, whole, bound = found.groups()
+    start, end = found.span(2 if module else 4)
+    if whole:
+        stop = found.end(5 if bound else 4)
+        taken = None
+        bound = bound or whole.partition(".")[0]
+    else:
+        stop = code.masked.find(")" if bracket else "\n", found.end())
+        if stop < 0:
+            stop = len(code.masked)
+        taken, bound = code.masked[end:stop], ""
+    if text.find("\\", line_start, stop) >= 0 or not (text.isascii() or text[start:stop].isascii()):
+        return None
+    if taken and not bracket and ";" in taken:
+        return None
+    line = code.line(line_start)
+    place = Span(line, start - line_start + 1, line, end - line_start + 1)
+    return Statement(
+        module or whole, place, "import", "load", "", taken, bound, offset=start, at_margin=not indent
+    )
 
 
 def _from_import(code: Code, line_start: int, found: re.Match[str], after: int) -> Statement:
@@ -101,7 +138,7 @@ def _from_import(code: Code, line_start: int, found: re.Match[str], after: int) 
     return Statement(
         _plain(_BLANK.sub("", written)),
         _span(code, start, end),
-        names=names,
+        taken=names,
         offset=start,
         lazy=bool(found[1]),
         at_margin=found.start() == 0,

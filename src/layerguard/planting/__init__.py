@@ -113,13 +113,15 @@ class Garden:
     def _bed(self, site: Site) -> Bed:
         code = site.code.replace("\r\n", "\n").replace("\r", "\n")
         if site.is_text:
-            file = Source(shown(site.module), "", is_package=False, file=self._config.root / site.module)
+            file = Source(
+                shown(site.module), "", is_package=False, place=f"{self._config.root}/{site.module}"
+            )
             return Bed(file, code, 0, is_text=True)
         source = self._sources.get(site.module)
         if source is None:
             return Bed(self._new_source(site.module), code, 0)
         try:
-            text = decode(source.file.read_bytes())
+            text = decode(source.read())
         except OSError as error:
             raise UserError(f"{source.path} cannot be read: {error.strerror or error}.") from None
         except Unreadable as error:
@@ -136,7 +138,7 @@ class Garden:
             )
         if known:
             path = f"{known.path}/__init__.py"
-            return Source(path, module, is_package=True, file=self._config.root / path)
+            return Source(path, module, is_package=True, place=f"{self._config.root}/{path}")
         parent = next((name for name in reversed(parents(module)) if name in self.tree.modules), "")
         holder = self.tree.modules.get(parent)
         folder = ""
@@ -146,7 +148,7 @@ class Garden:
                 folder = posixpath.join(folder, parent.rpartition(".")[2])
         rest = module.removeprefix(f"{parent}.") if parent else module
         path = posixpath.join(folder, rest.replace(".", "/") + ".py")
-        return Source(path, module, is_package=False, file=self._config.root / path)
+        return Source(path, module, is_package=False, place=f"{self._config.root}/{path}")
 
     def _with(self, beds: Sequence[Bed]) -> Tree:
         """Return the project with the new modules among the beds."""
