@@ -116,7 +116,13 @@ def test_the_command_line_starts_light() -> None:
     loaded = loaded_by("import layerguard.cli")
     assert not loaded & (HEAVY - {"click"})
     started = {name for name in loaded if name.startswith("layerguard")}
-    assert started == {"layerguard", "layerguard.cli", "layerguard.cli.terminal", "layerguard.errors"}
+    assert started == {
+        "layerguard",
+        "layerguard.cli",
+        "layerguard.errors",
+        "layerguard.surroundings",
+        "layerguard.terminal",
+    }
 
 
 def test_grimp_is_left_alone_by_contracts_that_ask_for_no_chain(tmp_path: Path) -> None:

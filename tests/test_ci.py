@@ -28,8 +28,9 @@ from ci_systems import (
     ZEROS,
 )
 
-from layerguard.allowances.ci import CiBase, ci_base, ci_variable, default_format, in_ci
+from layerguard.allowances.ci import CiBase, ci_base, ci_variable, in_ci
 from layerguard.errors import UserError
+from layerguard.surroundings import default_format
 
 
 def github(event: object, **changed: str) -> CiBase | None:

@@ -15,9 +15,9 @@ from projects import AB, BROKEN, PROGRAM, UNCHECKED, allow, run, write
 from spec import call
 
 from layerguard import __version__
-from layerguard.allowances.ci import default_format
-from layerguard.cli import FORMATS, main
 from layerguard.reporters import REPORTERS
+from layerguard.start import main
+from layerguard.surroundings import FORMATS, default_format
 
 FULL = """\
 app/a.py:3:8: LG103 [ab] app.a imports app.b
@@ -428,13 +428,13 @@ class TestTerminal:
 
 
 SLOW = """\
-import pathlib, time
-read = pathlib.Path.read_bytes
-def slow(self):
-    if self.suffix == ".py":
+import os, time
+opened = os.open
+def slow(path, *how):
+    if str(path).endswith(".py"):
         time.sleep(0.15)
-    return read(self)
-pathlib.Path.read_bytes = slow
+    return opened(path, *how)
+os.open = slow
 """
 """Makes the reading of every Python file take a while (in a project, as its `sitecustomize.py`)."""
 

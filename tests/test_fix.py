@@ -496,7 +496,7 @@ def test_the_command_without_libcst(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['libcst'] = None; sys.argv = ['layerguard', 'check', '--fix']\n"
         "import importlib.util; importlib.util.find_spec = lambda *_: None\n"
-        "from layerguard.cli import main; main()\n"
+        "from layerguard.start import main; main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

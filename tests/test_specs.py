@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from spec import Section, read_spec, run_section
 
-from layerguard.cli import main
+from layerguard.start import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

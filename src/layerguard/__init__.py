@@ -5,9 +5,10 @@ The public API: `check` gives a `Report`, whose `violations` a project's own tes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # that of `typing` takes longer to load than this whole package
 if TYPE_CHECKING:
+    from typing import Any
+
     from layerguard.errors import UserError
     from layerguard.model import Report, Violation
     from layerguard.run import check

@@ -1,6 +1,6 @@
 """`python -m layerguard`."""
 
-from layerguard.cli import main
+from layerguard.start import main
 
 if __name__ == "__main__":
     main()

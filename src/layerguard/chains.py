@@ -7,23 +7,25 @@ shortest chain is looked for only where one is shown.
 
 from __future__ import annotations
 
-from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from layerguard.circles import components
 from layerguard.graph import parents
+from layerguard.index import Links, Selection
 from layerguard.model import Import, Location, Module, Reach, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
-    from layerguard.index import Selection
     from layerguard.patterns import Patterns
 
 _FEW = 8
 """Up to this many sets of sources are followed one by one."""
+_OFTEN = 3
+"""Up to this many chains from the same sources are looked for one by one, from their ends."""
 _START = -1
 """What links a source to its own parents in place of an import's number."""
 
@@ -134,32 +136,29 @@ class Web:
         """
         self._looked = looked
         self._modules = modules
-        self.after = looked.links()
+        self._links = looked.links
         if reach == "load":
-            self._link_parents(starts)
+            self._links = Links({importer: dict(links) for importer, links in self._links.after.items()})
+            self._link_parents(self._links.after, starts)
+        self.after = self._links.after
 
-    def _link_parents(self, starts: Iterable[str]) -> None:
-        for importer, links in self.after.items():
+    @staticmethod
+    def _link_parents(after: dict[str, dict[str, int]], starts: Iterable[str]) -> None:
+        for importer, links in after.items():
             above = {importer, *parents(importer)}
-            own = dict(links)
-            # Links stand in the order of their places, so that the first way to a parent is the one kept.
-            for imported, number in own.items():
+            for imported, number in list(links.items()):
                 for parent in parents(imported):
                     if parent not in above and number < links.get(parent, number + 1):
                         links[parent] = number
         for start in starts:
-            links = self.after.setdefault(start, {})
+            links = after.setdefault(start, {})
             for parent in parents(start):
                 links.setdefault(parent, _START)
 
-    @cached_property
+    @property
     def before(self) -> dict[str, list[str]]:
         """The modules that link to each one."""
-        before: dict[str, list[str]] = {}
-        for importer, links in self.after.items():
-            for imported in links:
-                before.setdefault(imported, []).append(importer)
-        return before
+        return self._links.before
 
     def step(self, importer: str, imported: str) -> Step:
         """Return the link from one module to another."""
@@ -183,6 +182,8 @@ class Reached:
         self._web = web
         self._own = own
         self._closed = frozenset(closed)
+        self._asked: dict[tuple[int, frozenset[str]], int] = {}
+        self._distances: dict[tuple[int, frozenset[str]], dict[str, int]] = {}
         bits: dict[str, int] = {}
         for node, mask in own.items():
             for begin in web.after.get(node, ()) if node in closed else (node,):
@@ -226,38 +227,66 @@ class Reached:
         """Return the bits of the units that reach a module, its own among them."""
         return self._own.get(node, 0) if node in self._closed else self._bits.get(node, 0)
 
-    def chain(self, node: str, mask: int, avoid: Container[str] = ()) -> tuple[Step, ...]:
+    def chain(self, node: str, mask: int, avoid: Collection[str] = ()) -> tuple[Step, ...]:
         """Return the shortest chain to a module from a source that has one of the bits in `mask`.
 
         Of several, the first by the names of its modules; empty when the module is such a source itself.
         No module of the chain is among `avoid`.
         """
-        distance = {node: 0}
-        level = [node]
-        begins: list[str] = []
-        while level:
-            begins = [each for each in level if self._own.get(each, 0) & mask]
-            if begins:
-                break
-            further: list[str] = []
-            for each in level:
-                if each in self._closed:
-                    continue
-                for before in self._web.before.get(each, ()):
-                    if before not in distance and before not in avoid:
-                        distance[before] = distance[each] + 1
-                        further.append(before)
-            level = further
+        levels = self._levels(node, mask, avoid)
+        current = min(each for each in levels[0] if self._own.get(each, 0) & mask)
         steps: list[Step] = []
-        current = min(begins)
-        while current != node:
-            last, links = current, self._web.after[current]
-            nearer = distance[current] - 1
-            current = min(each for each in links if distance.get(each) == nearer and each not in self._closed)
+        for level in levels[1:]:
+            last = current
+            current = min((self._web.after[last].keys() & level) - self._closed)
             steps.append(self._web.step(last, current))
         return tuple(steps)
 
-    def arrival(self, found: Import, hit: Hit, mask: int, avoid: Container[str] = ()) -> Arrival | None:
+    def _levels(self, node: str, mask: int, avoid: Collection[str]) -> list[set[str]]:
+        """Return what the shortest chains to a module go through: the sources, the next modules, and so on.
+
+        The first level may hold other modules besides.
+        """
+        key = (mask, frozenset(avoid))
+        self._asked[key] = self._asked.get(key, 0) + 1
+        if self._asked[key] <= _OFTEN or self._own.get(node, 0) & mask:
+            return self._levels_from(node, mask, avoid)
+        if key not in self._distances:
+            self._distances[key] = self._distances_from(mask, avoid)
+        distances = self._distances[key]
+        levels = [{node}]
+        for distance in range(distances[node] - 1, -1, -1):
+            befores = (self._web.before.get(each, ()) for each in levels[-1])
+            levels.append({each for some in befores for each in some if distances.get(each) == distance})
+        return levels[::-1]
+
+    def _levels_from(self, node: str, mask: int, avoid: Collection[str]) -> list[set[str]]:
+        """Return the levels by a search backward from the module, which ends at the nearest source."""
+        seen = {node}
+        levels = [{node}]
+        while not any(self._own.get(each, 0) & mask for each in levels[-1]):
+            befores = (self._web.before.get(each, ()) for each in levels[-1] if each not in self._closed)
+            level = {each for some in befores for each in some} - seen
+            level.difference_update(avoid)
+            seen |= level
+            levels.append(level)
+        # Only what leads on to the module by a shortest chain is of use.
+        return levels[::-1]
+
+    def _distances_from(self, mask: int, avoid: Collection[str]) -> dict[str, int]:
+        """Return how far each module is from the nearest source with one of the bits in `mask`."""
+        level = {node for node, bits in self._own.items() if bits & mask}.difference(avoid)
+        distances = dict.fromkeys(level, 0)
+        for distance in count(1):
+            if not level:
+                break
+            afters = (self._web.after.get(each, ()) for each in level)
+            further = {each for some in afters for each in some if each not in distances}
+            level = further.difference(self._closed, avoid)
+            distances.update(dict.fromkeys(level, distance))
+        return distances
+
+    def arrival(self, found: Import, hit: Hit, mask: int, avoid: Collection[str] = ()) -> Arrival | None:
         """Tell of an import, if one of the units in `mask` reaches it: by which chain, and which units do."""
         reaching = self.units(found.importer) & mask
         if not reaching:
@@ -282,26 +311,28 @@ def between(
     """
     reached: Reached | None = None
     if reach != "direct":
-        names = {*modules, *looked.names()}
+        links = looked.links
+        names = {*modules, *links.after, *links.before}
         own = {name: 1 << unit for name in sorted(names) if (unit := unit_of(name)) is not None}
         reached = Reached(Web(looked, reach, own, modules), own, own)
 
-    def is_held(name: str) -> bool:
-        return unit_of(name) is not None or (
-            reach == "load" and any(unit_of(parent) is not None for parent in parents(name))
-        )
+    def banned_for(name: str) -> int:
+        """Return the bits of the units that must not reach what is loaded with a name."""
+        unit = unit_of(name)
+        bits = 0 if unit is None else banned[unit]
+        return bits if reach != "load" else bits | _any_bits(map(unit_of, parents(name)), banned)
 
-    def sources(importer: str) -> int:
+    def reaching(importer: str) -> int:
         """Return the bits of the units that reach an importer, or the one that it is in."""
         if reached is not None:
             return reached.units(importer)
         unit = unit_of(importer)
         return 0 if unit is None else 1 << unit
 
-    for number, importer, imported in looked.ends(looked.numbers(is_held)):
+    for number, importer, imported in looked.entering(banned_for, reaching):
         for loaded in (imported, *(run_parents(importer, imported) if reach == "load" else ())):
             target = unit_of(loaded)
-            if target is None or not sources(importer) & banned[target]:
+            if target is None or not reaching(importer) & banned[target]:
                 continue
             found = looked.made(number)
             if reached is None:
@@ -311,3 +342,10 @@ def between(
             if arrival := reached.arrival(found, hit, banned[target]):
                 yield arrival
                 break
+
+
+def _any_bits(units: Iterable[int | None], banned: Sequence[int]) -> int:
+    bits = 0
+    for unit in units:
+        bits |= 0 if unit is None else banned[unit]
+    return bits

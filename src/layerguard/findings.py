@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import msgspec
 
@@ -30,6 +30,7 @@ class Findings(msgspec.Struct, frozen=True):
     past: Past | None
     wanted: tuple[str, ...]
     moves: Callable[[], Moves]
+    environment: Mapping[str, str]
 
     def concerns(self, entry: Entry) -> bool:
         """Tell whether the importer of an entry is at the wanted paths."""

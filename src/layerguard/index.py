@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import compress, groupby
 from typing import get_args, overload
 
@@ -84,6 +84,8 @@ class Index(Sequence[Import]):
             self.imported.extend([ids.setdefault(name, len(ids)) for name in run.names])
         self.names: Sequence[str] = list(ids)
         self.kinds = b"".join([run.kinds for run in self.runs])
+        self.links: dict[object, Links] = {}
+        """The links of those who selected the same imports, so that they are found but once."""
         self._made: dict[int, Sequence[Import]] = {}
 
     def replaced(self, news: Mapping[str, Iterable[Import]]) -> Index:
@@ -131,6 +133,23 @@ class Index(Sequence[Import]):
         if made is None:
             made = self._made[number] = self.runs[number].make()
         return made
+
+
+class Links:
+    """The links between modules: `after` has what each imports, and the number of the first import of it."""
+
+    def __init__(self, after: dict[str, dict[str, int]]) -> None:
+        """Keep the links."""
+        self.after = after
+
+    @cached_property
+    def before(self) -> dict[str, list[str]]:
+        """The modules that link to each one."""
+        before: dict[str, list[str]] = {}
+        for importer, links in self.after.items():
+            for imported in links:
+                before.setdefault(imported, []).append(importer)
+        return before
 
 
 class Selection:
@@ -201,29 +220,64 @@ class Selection:
                 run += 1
                 importer = index.runs[run].importer
                 stop = index.starts[run] + len(index.runs[run].names)
-            imported = index.names[index.imported[number]]
-            if self._shape and index.kinds[number] & _ASKS:
-                imported = self.made(number).imported
-            yield number, importer, imported
+            yield number, importer, self._named(number)
 
-    def importers(self) -> set[str]:
-        """Return the importers."""
-        every = compress(range(len(self._mask)), self._mask)
-        return {importer for _, importer, _ in self.ends(every)}
+    def _named(self, number: int) -> str:
+        """Return what an import imports, without making it where that is possible."""
+        index = self._index
+        if self._shape and index.kinds[number] & _ASKS:
+            return self.made(number).imported
+        return index.names[index.imported[number]]
 
-    def names(self) -> set[str]:
-        """Return the importers, and what they import."""
-        every = compress(range(len(self._mask)), self._mask)
-        return {name for _, *ends in self.ends(every) for name in ends}
+    def entering(
+        self, banned: Callable[[str], int], reaching: Callable[[str], int]
+    ) -> Iterator[tuple[int, str, str]]:
+        """Yield the imports (as `ends` does) of what is `banned` for some unit that reaches the importer.
 
-    def links(self) -> dict[str, dict[str, int]]:
-        """Return what each importer imports, and the number of the first import of it; not itself.
-
-        Both in the order of the places.
+        Both give the bits of units; perhaps some other imports are yielded, too.
         """
+        index = self._index
+        bits = [banned(name) for name in index.names]
+        if self._shape:
+            bits = [
+                mask | banned(name.rpartition(".")[0]) for mask, name in zip(bits, index.names, strict=True)
+            ]
+        if not any(bits):
+            return
+        chosen: list[int] = []
+        for start, run in zip(index.starts, index.runs, strict=True):
+            units = reaching(run.importer)
+            if units:
+                stop = start + len(run.names)
+                every = range(start, stop)
+                chosen += [n for n in every if bits[index.imported[n]] & units and self._mask[n]]
+        yield from self.ends(chosen)
+
+    @property
+    def links(self) -> Links:
+        """Who imports what; the same object for all that select the same imports."""
+        key = (self._mask, self._shape is not None)
+        known = self._index.links.get(key)
+        if known is None:
+            known = self._index.links[key] = Links(self._linked())
+        return known
+
+    def _linked(self) -> dict[str, dict[str, int]]:
+        index, mask = self._index, self._mask
         links: dict[str, dict[str, int]] = {}
-        every = compress(range(len(self._mask)), self._mask)
-        for number, importer, imported in self.ends(every):
-            if importer != imported:
-                links.setdefault(importer, {}).setdefault(imported, number)
+        for start, run in zip(index.starts, index.runs, strict=True):
+            names = run.names
+            stop = start + len(names)
+            numbers: Iterable[int] = range(stop - 1, start - 1, -1)
+            if self._shape:
+                row = {self._named(number): number for number in numbers if mask[number]}
+            elif mask.find(0, start, stop) < 0:
+                # The last value of a key stays, which is the first of them by place.
+                row = dict(zip(reversed(names), numbers, strict=True))
+            else:
+                row = {names[number - start]: number for number in numbers if mask[number]}
+            row.pop(run.importer, None)
+            if row:
+                # A module may have two files.
+                links[run.importer] = {**row, **links.get(run.importer, {})}
         return links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,12 +20,19 @@ class Inventory(Struct):
 
     `regular` are files, `links` those that lead to one, with the path of that; `problems` are paths that
     cannot be read, with the reason. `folders` are those of the files, and all above them; "" is the root.
+
+    In a checkout, `strangers` are the folders beside these, which hold none of the files today; `ignores` are
+    the files that say what git ignores, and `checkouts` the folders of nested repositories.
     """
 
     regular: list[str] = []
     links: dict[str, str] = {}
     problems: dict[str, str] = {}
     folders: list[str] = []
+    strangers: list[str] = []
+    ignores: list[str] = []
+    checkouts: list[str] = []
+    in_git: bool = False
 
 
 def take_inventory(root: Path) -> Inventory:
@@ -45,7 +52,13 @@ def take_inventory(root: Path) -> Inventory:
         by_folder.setdefault(parent(path.rstrip("/")), []).append(path)
     for folder, paths in by_folder.items():
         _look_at(f"{root}/", folder, paths, inside, found)
-    found.folders = sorted({*found.folders, *folders_of(listed)})
+    folders = {*found.folders, *folders_of(listed)}
+    # A folder that holds no file of its own was not looked at.
+    for folder in folders.difference(by_folder, found.folders):
+        _look_at(f"{root}/", folder, (), inside, found)
+    found.folders = sorted(folders)
+    found.strangers = sorted(set(found.strangers) - folders)
+    found.in_git = True
     return found
 
 
@@ -57,6 +70,7 @@ def _look_at(prefix: str, folder: str, paths: Iterable[str], inside: str, found:
             entries = {entry.name: entry for entry in scan}
     except OSError:
         pass  # each path will tell
+    _note_strangers(folder, entries, found)
     for path in paths:
         if path.endswith("/"):
             _walk(prefix, path, inside, found)
@@ -66,6 +80,18 @@ def _look_at(prefix: str, folder: str, paths: Iterable[str], inside: str, found:
             found.regular.append(path)
         else:
             _look_closely(prefix, path, inside, found)
+
+
+def _note_strangers(folder: str, entries: Mapping[str, os.DirEntry[str]], found: Inventory) -> None:
+    start = f"{folder}/" if folder else ""
+    for name, entry in entries.items():
+        if name == ".git":
+            if folder:
+                found.checkouts.append(folder)
+        elif name == ".gitignore":
+            found.ignores.append(start + name)
+        elif entry.is_dir(follow_symlinks=False):
+            found.strangers.append(start + name)
 
 
 def _look_closely(prefix: str, path: str, inside: str, found: Inventory) -> None:

@@ -34,6 +34,10 @@ class Patterns:
         self._positive = [_compile(text) for text in self.texts if not text.startswith("!")]
         self._negative = [_compile(text[1:]) for text in self.texts if text.startswith("!")]
         self._found: dict[str, str | None] = {}
+        # Without wildcards it is soon seen that none of the patterns means a name.
+        literal = not any("*" in text for text in self.texts if not text.startswith("!"))
+        self._texts = frozenset(self.texts)
+        self._heads = tuple(f"{text}." for text in self.texts) if literal else None
 
     def find(self, name: str) -> str | None:
         """Return the package by which `name` is meant, the highest match of it and its parents.
@@ -51,6 +55,8 @@ class Patterns:
         return Patterns([text], as_packages=self._as_packages)
 
     def _search(self, name: str) -> str | None:
+        if self._heads is not None and name not in self._texts and not name.startswith(self._heads):
+            return None
         best: str | None = None
         for regex in self._positive:
             match = regex.fullmatch(name) if not self._as_packages else regex.match(name)

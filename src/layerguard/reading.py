@@ -15,6 +15,7 @@ from layerguard.imports import find_imports
 from layerguard.imports.base import Fault, Findings
 from layerguard.imports.registries import NoTable, find_rows
 from layerguard.index import Index, Run
+from layerguard.memory import Memory, Outline, digest_of
 from layerguard.model import Import
 from layerguard.resolve import Resolver
 from layerguard.sources import Problem, Source, Tree
@@ -33,13 +34,16 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class _Read(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What was read of one file: what was found as msgpack, and the outline of that, resolved."""
+    """What came of one file: its digest, what was found as msgpack, and the outline of that, resolved.
 
+    The findings are empty where they are known for this digest, the outline is None where it is known too.
+    One that is not `sure` depends on what other files hold.
+    """
+
+    digest: bytes
     findings: bytes
-    names: list[str] = []
-    kinds: bytes = b""
-    problems: list[Problem] = []
-    fault: bool = False
+    outline: Outline | None
+    sure: bool = True
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -52,62 +56,135 @@ def read_imports(
     via: Collection[str],
     outside: Collection[str] = (),
     progress: Progress | None = None,
+    memory: Memory | None = None,
 ) -> Reading:
     """Read every source of the tree and find its imports; `via` are the ways to name a module that count.
 
-    `outside` are the top-level names, not of the project, of which strings count too.
+    `outside` are the top-level names, not of the project, of which strings count too. What `memory` knows is
+    not looked for again.
 
     `progress` is called with the number of files read so far, and of all. Raises UserError for a registry
     that cannot be read.
     """
     resolver = Resolver(tree.modules, tree.siblings, binder(tree, spoken_names), outside)
+    outlines, findings = _read_all(tree, Reader(resolver, frozenset(via), memory), progress)
     runs: list[Run] = []
     problems = list(tree.problems)
     unread = {problem.path for problem in problems}
     known: dict[str, str] = {}
-    read = spread(
-        partial(_read, resolver=resolver, via=frozenset(via)),
-        tree.sources,
-        _encode,
-        msgspec.msgpack.Decoder(list[_Read]).decode,
-    )
-    for number, (source, found) in enumerate(zip(tree.sources, read, strict=True), 1):
-        problems += found.problems
-        if found.fault:
+    for source, outline, get in zip(tree.sources, outlines, findings, strict=True):
+        problems += outline.problems
+        if outline.fault:
             unread.add(source.path)
-        elif found.names:
-            names = [known.setdefault(name, name) for name in found.names]
-            make = partial(_resolved, resolver, source, found.findings)
-            runs.append(Run(source.path, source.module, names, found.kinds, make))
-        if progress:
-            progress(number, len(tree.sources))
+        elif outline.names:
+            names = [known.setdefault(name, name) for name in outline.names]
+            make = partial(_resolved, resolver, source, get, len(names))
+            runs.append(Run(source.path, source.module, names, outline.kinds, make))
     imports = Index(runs)
     if "dynamic" in via:
         imports = imports.replaced(_with_rows(imports, _registered(tree, registries, resolver)))
     return Reading(imports, tuple(problems), frozenset(unread))
 
 
-def _read(source: Source, resolver: Resolver, via: Collection[str]) -> _Read:
-    findings = _findings(source, via)
-    if findings.fault:
-        fault = findings.fault
-        problem = Problem(source.path, fault.line, fault.column, fault.reason)
-        return _Read(b"", problems=[problem], fault=True)
-    return _Read(_encode(findings), *resolver.outline(source, findings.imports))
+class Reader(msgspec.Struct, frozen=True):
+    """How a file is read: which ways to name a module count, against which modules names are resolved."""
+
+    resolver: Resolver
+    via: frozenset[str]
+    memory: Memory | None
+
+    def read(self, number: int, source: Source) -> _Read:
+        """Read a source, by its number, as far as nothing is known of it."""
+        memory = self.memory
+        digest = memory.digests[number] if memory else b""
+        data = None
+        if not digest:
+            try:
+                data = source.read()
+            except OSError as error:
+                fault = Fault(1, 1, f"the file cannot be read: {error.strerror or error}")
+                return self._outlined(source, b"", b"", Findings(fault=fault))
+        if memory:
+            digest = digest if data is None else digest_of(data)
+            if memory.outline(number, digest):
+                return _Read(digest, b"", None)
+            kept = memory.findings(digest)
+            if kept is not None:
+                return self._outlined(source, digest, b"", _decode(kept))
+        if data is None:
+            data = source.read()
+            digest = digest_of(data)
+        findings = find_imports(data, self.via)
+        return self._outlined(source, digest, _encode(findings), findings)
+
+    def findings(self, number: int, source: Source) -> bytes:
+        """Return the findings of a source that was not read because its outline is known."""
+        kept = self.memory.findings(self.memory.digests[number]) if self.memory else None
+        try:
+            return kept if kept is not None else _encode(find_imports(source.read(), self.via))
+        except OSError as error:
+            raise UserError(f"{source.path} cannot be read: {error.strerror or error}.") from error
+
+    def _outlined(self, source: Source, digest: bytes, kept: bytes, findings: Findings) -> _Read:
+        if findings.fault:
+            fault = findings.fault
+            problem = Problem(source.path, fault.line, fault.column, fault.reason)
+            return _Read(digest, kept, Outline([], b"", [problem], fault=True))
+        sure = all(found.via != "string" for found in findings.imports)
+        return _Read(digest, kept, Outline(*self.resolver.outline(source, findings.imports)), sure)
 
 
-def _resolved(resolver: Resolver, source: Source, findings: bytes) -> list[Import]:
+def _read_all(
+    tree: Tree, reader: Reader, progress: Progress | None
+) -> tuple[list[Outline], list[Callable[[], bytes]]]:
+    """Return the outlines of all sources, and what gives their findings; keep what is new in the memory."""
+    memory, sources = reader.memory, tree.sources
+    outlines: dict[int, Outline] = {}
+    findings: dict[int, Callable[[], bytes]] = {}
+    if memory:
+        known = ((number, memory.outline(number, digest)) for number, digest in enumerate(memory.digests))
+        outlines = {number: outline for number, outline in known if outline}
+    sure = set(outlines)
+    news: dict[bytes, bytes] = {}
+    work = [number for number in range(len(sources)) if number not in outlines]
+    if memory and work:
+        memory.findings(b"")  # loads them, before there are other processes
+    decode = msgspec.msgpack.Decoder(list[_Read]).decode
+    read = spread(lambda number: reader.read(number, sources[number]), work, _encode, decode)
+    for number, each in zip(work, read, strict=True):
+        outline = each.outline
+        if memory:
+            memory.digests[number] = each.digest
+            outline = outline or memory.outline(number, each.digest)
+        assert outline is not None  # noqa: S101 - it was left out because the memory has it
+        outlines[number] = outline
+        if each.sure:
+            sure.add(number)
+        if each.findings:
+            findings[number] = partial(_same, each.findings)
+            news[each.digest] = each.findings
+        if progress:
+            progress(len(outlines), len(sources))
+    every = [outlines[number] for number in range(len(sources))]
+    if memory:
+        memory.keep(every, news, sure)
+    gets = [findings.get(n) or partial(reader.findings, n, source) for n, source in enumerate(sources)]
+    return every, gets
+
+
+def _same(data: bytes) -> bytes:
+    return data
+
+
+def _resolved(
+    resolver: Resolver, source: Source, findings: Callable[[], bytes], expected: int
+) -> list[Import]:
     """Return the imports of a file, from what was found in it."""
-    items = (item for found in _decode(findings).imports for item in resolver.resolve(source, found))
-    return [item for item in items if isinstance(item, Import)]
-
-
-def _findings(source: Source, via: Collection[str]) -> Findings:
-    try:
-        data = source.read()
-    except OSError as error:
-        return Findings(fault=Fault(1, 1, f"the file cannot be read: {error.strerror or error}"))
-    return find_imports(data, via)
+    items = (item for found in _decode(findings()).imports for item in resolver.resolve(source, found))
+    made = [item for item in items if isinstance(item, Import)]
+    if len(made) != expected:
+        raise UserError(f"{source.path} was changed while it was read.", "Run the check again.")
+    return made
 
 
 def _with_rows(imports: Index, rows: Iterable[Import]) -> dict[str, list[Import]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
 from layerguard.allowances import Allowances, judge, read_allowances
-from layerguard.allowances.bases import find_base
+from layerguard.allowances.bases import VARIABLE, find_base
 from layerguard.allowances.growth import follow
 from layerguard.allowances.moves import Moves
 from layerguard.allowances.past import Past
@@ -18,6 +18,7 @@ from layerguard.errors import UserError
 from layerguard.findings import Findings, judged_entries, texts_of
 from layerguard.graph import Graph
 from layerguard.imports.mentions import Mentions
+from layerguard.keeping import Keeper
 from layerguard.model import Location, Report, Violation
 from layerguard.paths import relative_paths
 from layerguard.reading import Progress, Reading, binder, read_imports
@@ -35,16 +36,18 @@ def check(
     base: str | None = None,
     show_allowed: bool = False,
     progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> Report:
     """Check the project that holds `root` against its contracts.
 
     `paths` (relative to `root`) limit what is reported, not what is read; `contracts` are the ids of those to
     check, all where there are none. `base` is the revision whose allowance file may not be outgrown, before
     all that else names one. With `show_allowed` the report holds the allowed violations too. `progress` is
-    called with the number of files read so far, and of all.
+    called with the number of files read so far, and of all. `keeper` knows what earlier checks have found; by
+    default none is asked.
     Raises UserError when the check cannot be made.
     """
-    found = examine(root, paths=paths, contracts=contracts, base=base, progress=progress)
+    found = examine(root, paths=paths, contracts=contracts, base=base, progress=progress, keeper=keeper)
     return tell(found, show_allowed=show_allowed)
 
 
@@ -56,6 +59,7 @@ def examine(
     base: str | None = None,
     compare: bool = True,
     progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> Findings:
     """Go down the line as far as the judgement; the arguments are those of `check`.
 
@@ -64,11 +68,17 @@ def examine(
     config = load_config(Path(root))
     chosen = choose(config.contracts, contracts)
     wanted = relative_paths(config.root, root, paths)
-    point = find_base(config.root, base, config.base, os.environ) if compare else None
+    environment: Mapping[str, str] = keeper.environment if keeper else os.environ
+    point = find_base(config.root, base, config.base, environment) if compare else None
     past = Past(config.root, point, config) if point else None
     allowances = read_allowances(config.root, config.allowances, named=config.allowances_named)
     tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
-    graph, reading = _read(config, chosen, tree, progress)
+    if keeper:
+        revisions = (base, config.base, environment.get(VARIABLE))
+        texts = any("text" in contract.ways and contract.mentioned for contract in chosen)
+        dated = any(entry.review_by for entry in allowances.entries)
+        keeper.take(config, tree, wanted, revisions, texts=texts, dated=dated)
+    graph, reading = _read(config, chosen, tree, progress, keeper)
     violations = [each for contract in chosen for each in _violations(contract, graph, allowances, config)]
     frozen = {contract.id for contract in chosen if contract.frozen}
     judgement = judge(
@@ -80,16 +90,23 @@ def examine(
     )
     moves = cache(partial(_moves, config, tree, past))
     judgement = follow(judgement, allowances.entries, moves, past, partial(texts_of, tree), frozen=frozen)
-    return Findings(config, chosen, tree, reading, graph, allowances, judgement, past, wanted, moves)
+    return Findings(
+        config, chosen, tree, reading, graph, allowances, judgement, past, wanted, moves, environment
+    )
 
 
 def _read(
-    config: Config, contracts: Collection[Contract], tree: Tree, progress: Progress | None
+    config: Config,
+    contracts: Collection[Contract],
+    tree: Tree,
+    progress: Progress | None,
+    keeper: Keeper | None,
 ) -> tuple[Graph, Reading]:
     """Read the imports that the contracts ask for, and make the graph of them."""
     via = {way for contract in contracts for way in contract.ways}
     outside = {name for contract in contracts for name in contract.targeted}
-    reading = read_imports(tree, config.registries, via, outside, progress)
+    memory = keeper.memory(tree, via, outside) if keeper else None
+    reading = read_imports(tree, config.registries, via, outside, progress, memory)
     old = {name for contract in contracts if "text" in contract.ways for name in contract.mentioned}
     imports = reading.imports
     if old:

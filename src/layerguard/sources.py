@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from pathspec import GitIgnoreSpec
 
 from layerguard import git
 from layerguard.errors import UserError
 from layerguard.files import read_bytes
-from layerguard.inventory import take_inventory
+from layerguard.inventory import Inventory, take_inventory
 from layerguard.model import Module
 from layerguard.names import SOURCES, Names, find_roots, shown
 
@@ -64,8 +64,8 @@ class Tree(Struct, frozen=True):
     - `siblings`: the folders that are no packages and hold Python files, by module name ("" for the folder
       of a source root): a script in one of them imports its neighbours by their bare names;
     - `roots`: the source roots, relative to the project root, which is "" and always one;
-    - `folders`: the folders of the files, and all above them;
-    - `noted`: what the user should be told on standard error.
+    - `noted`: what the user should be told on standard error;
+    - `inventory`: how all this was found.
     """
 
     sources: tuple[Source, ...]
@@ -75,7 +75,7 @@ class Tree(Struct, frozen=True):
     siblings: frozenset[str]
     roots: frozenset[str]
     noted: tuple[str, ...]
-    folders: tuple[str, ...] = ()
+    inventory: Inventory = field(default_factory=Inventory)
 
 
 def read_tree(
@@ -117,7 +117,7 @@ def read_tree(
         noted=("git was not found: every file below the root was read, ignored ones too.",)
         if git.is_missing(root)
         else (),
-        folders=tuple(sorted(found.folders)),
+        inventory=found,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -133,7 +132,7 @@ def _notes(found: Findings) -> Iterator[str]:
     yield from found.tree.noted
     if found.past is None:
         yield f"whether the allowance file has grown was not checked: {_why_no_base(found.config.root)}."
-    elif found.past.base.name == "HEAD" and in_ci(os.environ):
+    elif found.past.base.name == "HEAD" and in_ci(found.environment):
         yield "nothing names a base here, so only what is not committed was checked for growth: see --base."
     for contract in found.contracts:
         for pattern in contract.looked_at_packages:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from layerguard.allowances.events import HASH, read_merge_group, read_push
+from layerguard.surroundings import is_set
 
 _NO_COMMIT = re.compile(r"0+")
 _MERGE_REF = re.compile(r"refs/pull/\d+/merge")
@@ -56,14 +57,7 @@ def in_ci(environment: Mapping[str, str]) -> bool:
 
 def ci_variable(environment: Mapping[str, str]) -> str:
     """Return the variable by which a CI system is known, for messages; "" outside one."""
-    return next((mark for mark in _MARKS if _is_set(environment, mark)), "")
-
-
-def default_format(environment: Mapping[str, str]) -> str:
-    """Return the output format that suits the environment: that of the CI system, else `full`."""
-    if _is_set(environment, "GITHUB_ACTIONS"):
-        return "github"
-    return "gitlab" if _is_set(environment, "GITLAB_CI") else "full"
+    return next((mark for mark in _MARKS if is_set(environment, mark)), "")
 
 
 def _read(path: str) -> bytes:
@@ -76,10 +70,10 @@ def ci_base(environment: Mapping[str, str], read: Callable[[str], bytes] = _read
     `read` returns the bytes of a file, or raises OSError. Raises UserError where the system describes its
     event in a file that cannot be read or understood: to go on would be to pass in silence.
     """
-    if _is_set(environment, "GITHUB_ACTIONS"):
+    if is_set(environment, "GITHUB_ACTIONS"):
         return _github(environment, read)
     for mark, base in _SYSTEMS.items():
-        if _is_set(environment, mark):
+        if is_set(environment, mark):
             return base(environment)
     return None
 
@@ -232,7 +226,3 @@ def _queue_target(ref: str) -> str:
 
 def _short(ref: str) -> str:
     return ref.removeprefix("refs/heads/")
-
-
-def _is_set(environment: Mapping[str, str], variable: str) -> bool:
-    return environment.get(variable, "").strip().lower() not in {"", "0", "false"}

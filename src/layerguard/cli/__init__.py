@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from layerguard import __version__
-from layerguard.cli.terminal import Progress, print_text, say, tell
 from layerguard.errors import UserError
+from layerguard.surroundings import FORMATS, IN_COLOUR, default_format
+from layerguard.terminal import Progress, deliver, print_text, say, tell_error, wants_colour
 
 if TYPE_CHECKING:
     from layerguard.model import Reach
 
-FORMATS = ("full", "concise", "json", "github", "gitlab", "sarif", "junit")
 _BASE_HELP = (
     "Compare the allowance file with this revision. Default: what CI or the configuration names, or HEAD."
 )
@@ -53,7 +53,12 @@ def cli() -> None:
 @click.option("--show-allowed", is_flag=True, help="Report the violations that have an allowance too.")
 @click.option("--fix", is_flag=True, help="Rewrite the old names of moved modules first.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and stop there.")
-@click.option("--no-cache", is_flag=True, help="Read everything anew. (Nothing is cached yet.)")
+@click.option("--no-cache", is_flag=True, help="Read everything anew, and keep nothing for the next run.")
+@click.option(
+    "--cache-dir",
+    type=click.Path(file_okay=False),
+    help="Where to keep what was found. Default: LAYERGUARD_CACHE_DIR, or .layerguard_cache in the project.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are violations.")
 def check(
     *,
@@ -66,7 +71,8 @@ def check(
     show_allowed: bool,
     fix: bool,
     diff: bool,
-    no_cache: bool,  # noqa: ARG001 - for scripts that are to outlive the day when there is a cache
+    no_cache: bool,
+    cache_dir: str | None,
     exit_zero: bool,
 ) -> int:
     """Check the imports of the project against its contracts.
@@ -78,19 +84,29 @@ def check(
     made.
     """
     from layerguard import run  # noqa: PLC0415 - heavy
-    from layerguard.allowances.ci import default_format  # noqa: PLC0415 - heavy
+    from layerguard.keeping import open_keeper, outcome  # noqa: PLC0415 - heavy
 
     if diff:
         return int(_fix(paths, contracts, write=False) and not exit_zero)
     if fix:
         _fix(paths, contracts, write=True)
+    form = (output_format or default_format(os.environ)) + (IN_COLOUR if wants_colour(output_file) else "")
+    keeper = None if no_cache else open_keeper(cache_dir)
     with Progress() as progress:
         report = run.check(
-            paths=paths, contracts=contracts, base=base, show_allowed=show_allowed, progress=progress
+            paths=paths,
+            contracts=contracts,
+            base=base,
+            show_allowed=show_allowed,
+            progress=progress,
+            keeper=keeper,
         )
-    tell(report, output_format or default_format(os.environ), output_file)
-    failed = report.failed or (strict_contracts and report.weakened)
-    return 1 if failed and not exit_zero else 0
+    verdict = outcome(report, form)
+    if keeper:
+        keeper.keep(verdict, (paths, contracts, base, show_allowed))
+    deliver([*(keeper.notes if keeper else ()), *verdict.notes], verdict.text, output_file)
+    flags = {"exit_zero": exit_zero, "strict_contracts": strict_contracts}
+    return int(verdict.fails({flag for flag in flags if flags[flag]}))
 
 
 @cli.command("ratchet")
@@ -240,6 +256,23 @@ def test(*, auto: bool, contracts: tuple[str, ...]) -> int:
     return 1 if trial.failed else 0
 
 
+@cli.command("clean")
+@click.option(
+    "--cache-dir", type=click.Path(file_okay=False), help="Where the cache is, if not in its usual place."
+)
+def clean_cache(*, cache_dir: str | None) -> int:
+    """Remove the cache: what `check` keeps for the next run.
+
+    That is the folder .layerguard_cache in the project root, unless another one is named.
+    """
+    from layerguard.cache import clean, find_cache  # noqa: PLC0415 - heavy
+    from layerguard.config import find_root  # noqa: PLC0415 - heavy
+
+    folder = find_cache(find_root(Path())[0], cache_dir)
+    print_text(f"removed {folder}\n" if clean(folder) else f"there is no cache at {folder}\n")
+    return 0
+
+
 def _fix(paths: tuple[str, ...], contracts: tuple[str, ...], *, write: bool) -> bool:
     """Fix, or print what would be; return whether there is anything to fix. What is left goes to stderr."""
     from layerguard import fixes  # noqa: PLC0415 - heavy
@@ -258,9 +291,7 @@ def main() -> NoReturn:
     try:
         status = cli.main(standalone_mode=False, prog_name="layerguard")
     except UserError as error:
-        say(f"error: {error.message}")
-        if error.hint:
-            say(f"  hint: {error.hint}")
+        tell_error(error)
         status = _BAD
     except click.ClickException as error:
         error.show()

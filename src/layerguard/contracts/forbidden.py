@@ -121,7 +121,7 @@ class Forbidden(Contract, frozen=True, kw_only=True):
     def _chains(
         self, graph: Graph, looked: Selection, found: list[Found], sources: Patterns, targets: Patterns
     ) -> Iterator[Arrival]:
-        groups = _grouped({*graph.modules, *looked.importers()}, sources)
+        groups = _grouped({*graph.modules, *looked.links.after}, sources)
         bits = {source: 1 << number for number, source in enumerate(groups)}
         own = {name: bits[source] for source, names in groups.items() for name in names}
         web = Web(looked, self.reach, own, graph.modules)

@@ -17,9 +17,12 @@ from layerguard.git.history import (
     read_blobs,
 )
 from layerguard.git.listing import list_files, list_untracked
-from layerguard.git.running import is_checkout, is_ignored, is_missing
+from layerguard.git.running import find_checkout, is_checkout, is_ignored, is_missing
+from layerguard.git.state import configuration_files, list_ignored, state_files
 
 __all__ = [
+    "configuration_files",
+    "find_checkout",
     "find_commit",
     "find_merge_bases",
     "find_parents",
@@ -32,9 +35,11 @@ __all__ = [
     "is_shallow",
     "list_files",
     "list_files_at",
+    "list_ignored",
     "list_lines",
     "list_stages",
     "list_untracked",
     "list_versions",
     "read_blobs",
+    "state_files",
 ]

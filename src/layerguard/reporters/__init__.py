@@ -9,7 +9,10 @@ from __future__ import annotations
 import importlib
 from typing import Protocol
 
+import msgspec
+
 from layerguard.model import Report
+from layerguard.surroundings import IN_COLOUR
 
 
 class Reporter(Protocol):
@@ -39,3 +42,13 @@ REPORTERS: dict[str, Reporter] = {
     "sarif": _lazy("layerguard.reporters.sarif"),
     "junit": _lazy("layerguard.reporters.junit"),
 }
+
+
+def render(report: Report, form: str) -> str:
+    """Return a report as text; `form` is the name of a format, which `IN_COLOUR` may follow."""
+    return REPORTERS[form.removesuffix(IN_COLOUR)](report, colour=form.endswith(IN_COLOUR))
+
+
+def render_again(report: bytes, form: str) -> str:
+    """Return a report that was kept as msgpack as text."""
+    return render(msgspec.msgpack.decode(report, type=Report), form)

@@ -1,35 +1,37 @@
-"""What goes to the terminal: the report, progress, and how they end when nobody reads any more."""
+"""What goes to the terminal: the report, progress, and how they end when nobody reads any more.
+
+Loaded by every command before anything else, so that it imports nothing that takes time.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import click
 
 from layerguard.errors import UserError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from layerguard.model import Report
+    from collections.abc import Callable, Iterable
 
 _PIPE_CLOSED = 141
 
 
-def tell(report: Report, output_format: str, output_file: str | None) -> None:
-    """Print the notes of a report and the report itself, or write the report to a file."""
-    from layerguard.reporters import REPORTERS  # noqa: PLC0415 - heavy
+def wants_colour(output_file: str | None) -> bool:
+    """Tell whether a report is to be in colour: on a terminal, unless NO_COLOR is set."""
+    if output_file or sys.stdout is None or not sys.stdout.isatty():
+        return False
+    return not os.environ.get("NO_COLOR")
 
-    for note in (*report.notes, *report.weakened):
-        say(f"note: {note}")
-    colour = (
-        not output_file and sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    )
-    text = REPORTERS[output_format](report, colour=colour)
+
+def deliver(notes: Iterable[str], text: str, output_file: str | None) -> None:
+    """Write notes to standard error, and a report to standard output or into a file."""
+    for note in notes:
+        say(note)
     if output_file:
+        from pathlib import Path  # noqa: PLC0415 - only needed here
+
         from layerguard.files import write_text  # noqa: PLC0415 - only needed here
 
         write_text(Path(output_file), text)
@@ -40,7 +42,15 @@ def tell(report: Report, output_format: str, output_file: str | None) -> None:
 def say(text: str, *, end: bool = True) -> None:
     """Write to standard error, if there is any."""
     if sys.stderr is not None:
-        click.echo(text, nl=end, err=True)
+        sys.stderr.write(f"{text}\n" if end else text)
+        sys.stderr.flush()
+
+
+def tell_error(error: UserError) -> None:
+    """Write what went wrong to standard error, and what can be done."""
+    say(f"error: {error.message}")
+    if error.hint:
+        say(f"  hint: {error.hint}")
 
 
 def print_text(text: str) -> None:

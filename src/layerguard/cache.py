@@ -1,0 +1,159 @@
+"""The cache: a folder in the project root with what earlier runs have found out.
+
+It may be lost, damaged, out of date or impossible to write at any time: then a run takes longer, and that is
+all. Every file in it is written whole or not at all, and holds a checksum. A cache that git tracks is not
+used, so that no commit can bring one along.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from layerguard import __version__
+from layerguard.errors import UserError
+from layerguard.snapshots import pack, unpack
+from layerguard.verdicts import FOLDER, VARIABLE
+
+_IGNORE = "# Made by layerguard.\n*\n"
+_TAG = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder is a cache, made by layerguard: https://bford.info/cachedir/\n"
+)
+_MOST = 16
+"""How many entries of one kind are kept."""
+_OLD = 3600
+"""After how many seconds a temporary file is one that a killed run has left behind."""
+_COARSE = 2_000_000_000
+"""By how many ns a file system's clock may be late that counts whole seconds, or is another machine's."""
+_TICK = 0.02
+"""A bit more, in s, than the time between two ticks of such a clock on the systems that are known."""
+
+
+class Cache:
+    """The cache of one project; all of it can fail without harm. `notes` are for standard error."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use the folder, which need not be there yet."""
+        self.top = folder
+        self.folder = folder / __version__
+        self.notes: list[str] = []
+
+    def read(self, name: str, kind: str) -> list[memoryview] | None:
+        """Return the parts of one of its files; None where there is none of this kind that is whole."""
+        try:
+            return unpack((self.folder / name).read_bytes(), kind)
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            self._say(f"the file '{name}' in the cache is damaged, and was not used.")
+        except OSError as error:
+            self._say(f"the cache cannot be read: {error.strerror or error}.")
+        return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write one of its files, or replace it."""
+        temporary = ""
+        try:
+            self._make()
+            handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(temporary).replace(self.folder / name)
+            temporary = ""
+        except OSError as error:
+            self._say(f"the cache cannot be written: {error.strerror or error}.")
+        finally:
+            if temporary:
+                _remove(temporary)
+
+    def write_parts(self, name: str, kind: str, parts: Sequence[bytes]) -> None:
+        """Write one of its files, made of parts."""
+        self.write(name, pack(kind, parts))
+
+    def tidy(self) -> None:
+        """Remove the oldest entries where there are many, and what killed runs have left behind."""
+        try:
+            entries = [(entry.stat().st_mtime, entry) for entry in os.scandir(self.folder)]
+        except OSError:
+            return
+        now = time.time()
+        for prefix in ("verdict-", "findings-", "outlines-"):
+            ours = sorted((when, entry.path) for when, entry in entries if entry.name.startswith(prefix))
+            for _, path in ours[:-_MOST]:
+                _remove(path)
+        for when, entry in entries:
+            if entry.name.endswith(".tmp") and now - when > _OLD:
+                _remove(entry.path)
+
+    def moment(self, root: Path) -> int:
+        """Return the time now, in ns, by the clock of the file system; 0 where the cache cannot be written.
+
+        What was written before has an earlier time, the folder of the cache itself included.
+        """
+        try:
+            self._make()
+            made = root.lstat()
+            for _ in range(3):
+                handle, path = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
+                found = os.fstat(handle)
+                os.close(handle)
+                _remove(path)
+                now = found.st_mtime_ns
+                is_coarse = now % 1_000_000 == 0 or found.st_dev != made.st_dev
+                if is_coarse or made.st_ctime_ns < now:
+                    return now - _COARSE if is_coarse else now
+                time.sleep(_TICK)
+        except OSError as error:
+            self._say(f"the cache cannot be written: {error.strerror or error}.")
+        return 0
+
+    def _make(self) -> None:
+        if self.folder.is_dir():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.top.name == FOLDER or not (self.top / ".gitignore").exists():
+            (self.top / ".gitignore").write_text(_IGNORE, "utf-8")
+            (self.top / "CACHEDIR.TAG").write_text(_TAG, "utf-8")
+
+    def _say(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def find_cache(root: Path, asked: str | None) -> Path:
+    """Return the folder of the cache: the one asked for, that of LAYERGUARD_CACHE_DIR, or the usual one."""
+    named = asked or os.environ.get(VARIABLE)
+    return Path(os.path.abspath(named)) if named else root / FOLDER  # noqa: PTH100 - links stay as they are
+
+
+def clean(folder: Path) -> bool:
+    """Remove the cache; return whether there was one. Raises UserError when it cannot be removed."""
+    versions = [path for path in sorted(folder.glob("*")) if path.is_dir() and _is_ours(path)]
+    if not versions and not (folder / "CACHEDIR.TAG").exists():
+        return False
+    try:
+        for path in versions:
+            shutil.rmtree(path)
+        for name in (".gitignore", "CACHEDIR.TAG"):
+            (folder / name).unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    except OSError as error:
+        raise UserError(f"the cache '{folder}' cannot be removed: {error.strerror or error}.") from error
+    return True
+
+
+def _is_ours(folder: Path) -> bool:
+    names = ("verdict-", "findings-", "outlines-", ".")
+    return all(path.is_file() and path.name.startswith(names) for path in folder.iterdir())
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        Path(path).unlink()

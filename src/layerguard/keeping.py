@@ -1,0 +1,109 @@
+"""Keeps what a check has found out, so that the next one need not.
+
+One keeper serves one check: it notes the time, then what the check depends on, and at the end the outcome.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import msgspec
+
+from layerguard.cache import Cache, find_cache
+from layerguard.config import Config, find_root
+from layerguard.memory import Memory
+from layerguard.model import Report
+from layerguard.reporters import render
+from layerguard.sources import Tree
+from layerguard.verdicts import Basis, Verdict, key_of, place_of, to_bytes
+from layerguard.watching import Environment, Watch, take_numbers
+
+
+def outcome(report: Report, form: str) -> Verdict:
+    """Return the outcome of a check, with its report as text in a form (see `render`)."""
+    notes = [f"note: {note}" for note in (*report.notes, *report.weakened)]
+    marks = {"failed": report.failed, "weakened": bool(report.weakened)}
+    text = render(report, form)
+    return Verdict(notes, [mark for mark in marks if marks[mark]], form, text, msgspec.msgpack.encode(report))
+
+
+_EVENT = "GITHUB_EVENT_PATH"
+
+
+def open_keeper(cache_dir: str | None) -> Keeper:
+    """Return a keeper for a check of the project that holds the current folder. Raises UserError for none."""
+    return Keeper(find_root(Path())[0], cache_dir)
+
+
+class Keeper:
+    """What is kept of one check; `environment` is to be asked in place of the real one."""
+
+    def __init__(self, root: Path, cache_dir: str | None = None) -> None:
+        """Begin, before anything of the project at `root` is read."""
+        self.cache = Cache(find_cache(root, cache_dir))
+        self.environment = Environment(os.environ)
+        self._moment = self.cache.moment(root)
+        self._watch: Watch | None = None
+        self._memory: Memory | None = None
+        self._dated = False
+
+    def take(
+        self,
+        config: Config,
+        tree: Tree,
+        wanted: Collection[str],
+        revisions: Sequence[str | None],
+        *,
+        texts: bool,
+        dated: bool,
+    ) -> None:
+        """Note what the check depends on, before any source is read.
+
+        `revisions` are those that were asked for, `texts` says whether text files are read; `dated` that the
+        outcome may be another tomorrow.
+        """
+        if not self._moment or self._is_tracked(config.root, tree):
+            return
+        # What a revision means may depend on when it is asked for.
+        is_fleeting = any(text and ("@{" in text or ":/" in text) for text in revisions)
+        extra = [path for path in [self.environment.asked.get(_EVENT)] if path]
+        here = Path.cwd()
+        watch = take_numbers(here, config, tree, wanted, extra, self._moment, texts=texts)
+        self._watch = msgspec.structs.replace(watch, whole=watch.whole and not is_fleeting)
+        self._dated = dated
+
+    def memory(self, tree: Tree, via: Collection[str], outside: Collection[str]) -> Memory | None:
+        """Return what earlier runs have found in the sources of the tree."""
+        if self._watch is not None:
+            self._memory = Memory(self.cache, tree, self._watch, via, outside)
+        return self._memory
+
+    def keep(self, verdict: Verdict, asked: tuple[Sequence[str], Sequence[str], str | None, bool]) -> None:
+        """Keep the outcome for those who ask the same (see `key_of`)."""
+        watch, memory = self._watch, self._memory
+        if watch and watch.whole and memory:
+            digests = memory.digests_at(watch.young)
+            if all(digests.values()):
+                basis = Basis(watch.paths, watch.numbers, digests, self.environment.asked, dated=self._dated)
+                key = key_of(os.getcwd(), *asked)  # noqa: PTH109 - a text
+                name = os.path.basename(place_of("", key))  # noqa: PTH119 - a text
+                self.cache.write(name, to_bytes(key, basis, verdict))
+                self.cache.tidy()
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should be told of the cache."""
+        return [f"note: {note}" for note in self.cache.notes]
+
+    def _is_tracked(self, root: Path, tree: Tree) -> bool:
+        """Tell whether git tracks the cache, so that a commit may bring one along."""
+        folder = self.cache.top
+        if not folder.is_relative_to(root):
+            return False
+        inside = f"{folder.relative_to(root).as_posix()}/"
+        tracked = tree.inventory.in_git and any(path.startswith(inside) for path in tree.inventory.regular)
+        if tracked:
+            self.cache.notes.append(f"git tracks '{inside}', so this cache is not used.")
+        return tracked

@@ -1,0 +1,194 @@
+"""What the outcome of a check depends on: the files, the folders and the state of git that it is made of.
+
+Their numbers are taken before any of the files is read: what changes meanwhile has other numbers later.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
+from glob import has_magic
+from pathlib import Path
+
+import msgspec
+
+from layerguard import git
+from layerguard.config import OWN_FILE, SHARED_FILE, Config
+from layerguard.inventory import Inventory
+from layerguard.snapshots import are_young, numbers_of
+from layerguard.sources import Tree
+
+
+class Environment(Mapping[str, str]):
+    """The environment, which remembers what it was asked for and what it answered."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        """Ask these variables."""
+        self._variables = variables
+        self.asked: dict[str, str | None] = {}
+
+    def __getitem__(self, name: str) -> str:
+        """Return the value of a variable; raise KeyError for one that is not set."""
+        self.asked[name] = self._variables.get(name)
+        return self._variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Refuse: all that matters is asked for by name."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        """Refuse for the same reason."""
+        raise NotImplementedError
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """The watched paths, absolute, with their numbers; `young` are sources that may change without notice.
+
+    One that is not `whole` lacks something that the outcome depends on; the sources are in it.
+    """
+
+    paths: list[str]
+    numbers: array[int]
+    young: frozenset[str]
+    whole: bool
+
+
+def take_numbers(
+    here: Path,
+    config: Config,
+    tree: Tree,
+    wanted: Collection[str],
+    extra: Collection[str],
+    moment: int,
+    *,
+    texts: bool,
+) -> Watch:
+    """Take the numbers of all that a check depends on, the sources first.
+
+    `here` is the folder from which the configuration was looked for, `wanted` are the paths that were asked
+    for, `extra` are further files, absolute; `texts` says whether text files are read. What was written at or
+    after the `moment` cannot be relied on.
+    """
+    root = f"{config.root}/"
+    paths = [source.place for source in tree.sources]
+    sources = len(paths)
+    others = [
+        list(extra),
+        [root + path for path in tree.files] if texts else [],
+        [root + folder for folder in tree.inventory.folders],
+        [root + path for path in (*config.own_files, *wanted)],
+        _above(here, config.root),
+        _contract_folders(config),
+        _leading_to(root, tree, texts=texts),
+        _git(config.root, tree.inventory),
+    ]
+    for some in others:
+        paths += some or ()
+    paths = list(dict.fromkeys(paths))
+    numbers = numbers_of(paths)
+    young = are_young(numbers, moment)
+    whole = None not in others and all(place < sources for place in young)
+    return Watch(paths, numbers, frozenset(paths[place] for place in young), whole)
+
+
+def _above(here: Path, root: Path) -> list[str]:
+    """Return the files that would make another folder the project root."""
+    folders = [here, *here.parents]
+    between = folders[: folders.index(root) + 1] if root in folders else folders
+    return [f"{folder}/{name}" for folder in between for name in (OWN_FILE, SHARED_FILE)]
+
+
+def _contract_folders(config: Config) -> list[str] | None:
+    """Return the folders in which another contract file may appear."""
+    found: list[str] = []
+    for pattern in config.contract_files:
+        *folders, _ = pattern.split("/")
+        level = [str(config.root)]
+        for part in folders:
+            if part == "**":
+                return None
+            found += level
+            if has_magic(part):
+                level = [path for each in level for path in _matching(each, part)]
+            else:
+                level = [f"{each}/{part}" for each in level]
+        found += level
+    return found
+
+
+def _matching(folder: str, pattern: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - texts
+    except OSError:
+        return []
+    return [f"{folder}/{name}" for name in names if fnmatchcase(name, pattern)]
+
+
+def _leading_to(root: str, tree: Tree, *, texts: bool) -> list[str] | None:
+    """Return what links to files lead to, and what is known not to be readable."""
+    found: list[str] = []
+    links = [path for path in tree.inventory.links if texts or path.endswith((".py", ".pyw"))]
+    for path in (*links, *tree.inventory.problems):
+        place = (root + path).rstrip("/")
+        target = os.path.realpath(place)
+        found += [place, target]
+        if Path(place).is_symlink():
+            folder = os.path.realpath(os.path.dirname(place))  # noqa: PTH120 - texts
+            # Where the way leads over further links, these would have to be watched too.
+            if os.path.normpath(os.path.join(folder, os.readlink(place))) != target:  # noqa: PTH115, PTH118
+                return None
+    return found
+
+
+def _git(root: Path, inventory: Inventory) -> list[str] | None:
+    found = git.state_files(root)
+    if found is None or git.find_checkout(root) is None:
+        return found
+    configuration = git.configuration_files(root)
+    if configuration is None:
+        return None
+    found += configuration
+    found += [f"{root}/{path}" for path in inventory.ignores]
+    for checkout in inventory.checkouts:
+        nested = git.state_files(root / checkout)
+        if nested is None:
+            return None
+        found += nested
+    if not inventory.in_git:
+        return found
+    strangers = _watched_strangers(root, inventory)
+    return None if strangers is None else found + strangers
+
+
+def _watched_strangers(root: Path, inventory: Inventory) -> list[str] | None:
+    """Return the folders that hold nothing of the project yet and are not ignored: a file may come there."""
+    found: list[str] = []
+    level = inventory.strangers
+    while level:
+        ignored: set[str] = set()
+        for checkout in ("", *inventory.checkouts):
+            inside = [path for path in level if _home(path, inventory.checkouts) == checkout]
+            start = f"{checkout}/" if checkout else ""
+            told = git.list_ignored(root / checkout, [path.removeprefix(start) for path in inside])
+            if told is None:
+                return None
+            ignored |= {start + path for path in told}
+        next_level: list[str] = []
+        for path in level:
+            if path in ignored:
+                continue
+            found += [f"{root}/{path}", f"{root}/{path}/.gitignore", f"{root}/{path}/.git"]
+            try:
+                with os.scandir(root / path) as scan:
+                    names = [entry.name for entry in scan if entry.is_dir(follow_symlinks=False)]
+            except OSError:
+                continue
+            next_level += [f"{path}/{name}" for name in sorted(names) if name != ".git"]
+        level = next_level
+    return found
+
+
+def _home(path: str, checkouts: Collection[str]) -> str:
+    return max((each for each in checkouts if path.startswith(f"{each}/")), key=len, default="")
