@@ -118,6 +118,7 @@ def test_the_command_line_starts_light() -> None:
     started = {name for name in loaded if name.startswith("layerguard")}
     assert started == {
         "layerguard",
+        "layerguard.asked",
         "layerguard.cli",
         "layerguard.errors",
         "layerguard.surroundings",

@@ -7,11 +7,12 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from graphs import graph, imports
+from graphs import imports, modules
 from msgspec.structs import replace
 
 from layerguard.contracts.forbidden import Forbidden
-from layerguard.index import Index, Run, kind_number, kind_of, runs_of
+from layerguard.graph import Graph
+from layerguard.index import Columns, Index, columns_of, kind_number, kind_of
 from layerguard.model import Import
 from layerguard.reading import read_imports
 from layerguard.sources import read_tree
@@ -22,7 +23,7 @@ _THREE = replace(imports("app.c", "app.b", path="app/c.py", line=2), via="string
 
 
 def test_the_order_is_that_of_the_places_and_a_number_stays() -> None:
-    index = Index(runs_of([_THREE, _ONE, _TWO]))
+    index = Index.of([_THREE, _ONE, _TWO])
     assert list(index) == [_TWO, _ONE, _THREE]
     assert [index[0], index[-1], index[1:]] == [_TWO, _THREE, [_ONE, _THREE]]
     assert len(index) == 3
@@ -42,22 +43,45 @@ def test_the_order_is_that_of_the_places_and_a_number_stays() -> None:
 def test_nothing_is_made_before_it_is_looked_at() -> None:
     made = []
 
-    def make() -> list[Import]:
-        made.append(1)
-        return [_ONE]
+    def make(number: int) -> list[Import]:
+        made.append(number)
+        return [[_ONE], [], [_THREE]][number]
 
-    index = Index([Run("app/a.py", "app.a", ["app.b"], b"\0", make)])
-    contract = Forbidden(id="x", sources=("app.a",), targets=("lib",), reach="transitive")
-    looked = contract.looked_at(graph("app.a app.b", folders=["app"]))
-    assert list(looked) == []
+    columns = columns_of([(["app.b"], b"\0"), ([], b""), (["app.b"], bytes([kind_of(_THREE)]))])
+    index = Index(["app/a.py", "app/b.py", "app/c.py"], ["app.a", "app.b", "app.c"], columns, make)
+    contract = Forbidden(id="x", sources=("app",), targets=("lib",), reach="transitive")
+    project = Graph(modules("app.a", "app.b", "app.c"), index)
+    assert list(contract.check(project, frozenset())) == []
+    assert contract.looked_at(project).naming("lib".__eq__) == []
     assert not made
     assert index[0] is _ONE
     assert index[0] is _ONE
-    assert made == [1]
+    assert made == [0]
+    assert list(index) == [_ONE, _THREE]
+
+
+def test_the_columns_of_some_files_can_be_replaced() -> None:
+    files: dict[int, tuple[list[str], bytes]] = {0: (["a", "b"], b"\0\1"), 1: ([], b""), 2: (["b"], b"\2")}
+    columns = columns_of(files.values())
+    assert (columns.names, columns.counts.tolist(), columns.imported.tolist(), columns.kinds) == (
+        ["a", "b"],
+        [2, 0, 1],
+        [0, 1, 1],
+        b"\0\1\2",
+    )
+    assert columns.replaced({}) is columns
+    for news in ({0: (["c"], b"\3")}, {1: (["b", "d"], b"\0\0"), 2: ([], b"")}, {2: (["a", "a"], b"\1\1")}):
+        found, expected = columns.replaced(news), columns_of((files | news).values())
+        assert _by_name(found) == _by_name(expected)
+
+
+def _by_name(columns: Columns) -> tuple[list[str], list[int], bytes]:
+    names = [columns.names[each] for each in columns.imported]
+    return names, columns.counts.tolist(), columns.kinds
 
 
 def test_the_imports_of_a_path_can_be_replaced_or_added() -> None:
-    index = Index(runs_of([_ONE, _THREE]))
+    index = Index.of([_ONE, _THREE])
     assert index.replaced({}) is index
     new = index.replaced({"app/a.py": [_TWO, _ONE], "app/b.py": [imports("app.b", "x", path="app/b.py")]})
     assert [(each.location.path, each.imported) for each in new] == [
@@ -76,10 +100,11 @@ def test_the_outline_is_what_is_made(tmp_path: Path, package: str) -> None:
     shutil.copytree(home, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     index = read_imports(read_tree(tmp_path, None, []), (), {"import", "dynamic", "string"}).imports
     assert len(index) > 10
-    for start, run in zip(index.starts, index.runs, strict=True):
-        made = run.make()
-        assert [each.imported for each in made] == list(run.names), run.path
-        assert bytes(map(kind_of, made)) == run.kinds
-        assert all(index[start + number] == each for number, each in enumerate(made))
+    for number, path in enumerate(index.paths):
+        start, stop = index.starts[number], index.starts[number + 1]
+        made = index.of_run(number)
+        assert [each.imported for each in made] == [index.names[n] for n in index.imported[start:stop]], path
+        assert bytes(map(kind_of, made)) == index.kinds[start:stop]
+        assert all(index[start + place] is each for place, each in enumerate(made))
     places = [each.location for each in index]
     assert places == sorted(places)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from layerguard.code import Code
 from layerguard.code.blocks import Blocks
 from layerguard.code.decoding import Unreadable, decode
 from layerguard.imports.statements import find_statements
+from layerguard.regex import regex
 
-_UNSEEN = re.compile(
+_UNSEEN = regex(
     r"(?<![\w.])(?:__getattr__|globals|vars|exec|setattr)(?!\w)|\.\s*__dict__(?!\w)|sys\s*\.\s*modules(?!\w)"
 )
-_DEFINITION = re.compile(r"(?:async[ \t\f]+)?(?:def|class)[ \t\f]+(\w+)")
-_IMPORT = re.compile(r"(?<!\w)(?:from(?!\w)[\w. \t\f]*)?import(?!\w)[ \t\f]*(?:\([^)]*\)|[^\n;]*)")
-_WORD_OR_BRACKET = re.compile(r"[(\[{]|[)\]}]|(?<![\w.])(\w+)[ \t\f]*(=(?!=))?")
-_ANY_WORD = re.compile(r"\w+")
-_GLOBAL = re.compile(r"(?<!\w)global[ \t\f]+([\w, \t\f]+)")
+_DEFINITION = regex(r"(?:async[ \t\f]+)?(?:def|class)[ \t\f]+(\w+)")
+_IMPORT = regex(r"(?<!\w)(?:from(?!\w)[\w. \t\f]*)?import(?!\w)[ \t\f]*(?:\([^)]*\)|[^\n;]*)")
+_WORD_OR_BRACKET = regex(r"[(\[{]|[)\]}]|(?<![\w.])(\w+)[ \t\f]*(=(?!=))?")
+_ANY_WORD = regex(r"\w+")
+_GLOBAL = regex(r"(?<!\w)global[ \t\f]+([\w, \t\f]+)")
 
 
 def bound_names(data: bytes) -> frozenset[str] | None:

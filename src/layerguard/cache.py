@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 import time
+from binascii import crc32
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -83,7 +84,7 @@ class Cache:
         except OSError:
             return
         now = time.time()
-        for prefix in ("verdict-", "findings-", "outlines-"):
+        for prefix in ("verdict-", "findings-", "outlines-", "layout-"):
             ours = sorted((when, entry.path) for when, entry in entries if entry.name.startswith(prefix))
             for _, path in ours[:-_MOST]:
                 _remove(path)
@@ -126,6 +127,13 @@ class Cache:
             self.notes.append(note)
 
 
+def written_by(*globs: str) -> str:
+    """Return what tells one version of some modules of this package from another; the globs name them."""
+    folder = Path(__file__).parent
+    files = [file for glob in globs for file in sorted(folder.glob(glob))]
+    return f"{crc32(b''.join([file.read_bytes() for file in files])):08x}"
+
+
 def find_cache(root: Path, asked: str | None) -> Path:
     """Return the folder of the cache: the one asked for, that of LAYERGUARD_CACHE_DIR, or the usual one."""
     named = asked or os.environ.get(VARIABLE)
@@ -150,7 +158,7 @@ def clean(folder: Path) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    names = ("verdict-", "findings-", "outlines-", ".")
+    names = ("verdict-", "findings-", "outlines-", "layout-", ".")
     return all(path.is_file() and path.name.startswith(names) for path in folder.iterdir())
 
 

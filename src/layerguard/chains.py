@@ -7,25 +7,25 @@ shortest chain is looked for only where one is shown.
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from layerguard.circles import components
 from layerguard.graph import parents
-from layerguard.index import Links, Selection
+from layerguard.index import Links
 from layerguard.model import Import, Location, Module, Reach, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from layerguard.patterns import Patterns
+    from layerguard.selection import Selection
 
 _FEW = 8
 """Up to this many sets of sources are followed one by one."""
-_OFTEN = 3
-"""Up to this many chains from the same sources are looked for one by one, from their ends."""
+_MANY = 8
+"""For so many sets of sources it is kept how far they are away; from others chains are searched backward."""
 _START = -1
 """What links a source to its own parents in place of an import's number."""
 
@@ -108,12 +108,13 @@ def may_hit(
     patterns: Patterns, modules: Container[str] = (), reach: Reach = "direct"
 ) -> Callable[[str], bool]:
     """Return the question whether an import of a module can mean anything by the patterns (see `hits`)."""
-    literal = tuple(text for text in patterns.texts if "*" not in text)
+    above = {parent for text in patterns.texts if "*" not in text for parent in parents(text)}
+    has_wildcards = any("*" in text for text in patterns.texts)
 
     def may(imported: str) -> bool:
-        if patterns.find(imported) is not None or any(text.startswith(f"{imported}.") for text in literal):
+        if patterns.find(imported) is not None or imported in above:
             return True
-        if len(literal) < len(patterns.texts) and imported not in modules:
+        if has_wildcards and imported not in modules:
             return True
         return reach == "load" and any(patterns.find(each) is not None for each in parents(imported))
 
@@ -182,8 +183,7 @@ class Reached:
         self._web = web
         self._own = own
         self._closed = frozenset(closed)
-        self._asked: dict[tuple[int, frozenset[str]], int] = {}
-        self._distances: dict[tuple[int, frozenset[str]], dict[str, int]] = {}
+        self._distances: dict[tuple[int, frozenset[str]], list[set[str]]] = {}
         bits: dict[str, int] = {}
         for node, mask in own.items():
             for begin in web.after.get(node, ()) if node in closed else (node,):
@@ -248,16 +248,18 @@ class Reached:
         The first level may hold other modules besides.
         """
         key = (mask, frozenset(avoid))
-        self._asked[key] = self._asked.get(key, 0) + 1
-        if self._asked[key] <= _OFTEN or self._own.get(node, 0) & mask:
-            return self._levels_from(node, mask, avoid)
+        if self._own.get(node, 0) & mask:
+            return [{node}]
         if key not in self._distances:
+            if len(self._distances) >= _MANY:
+                return self._levels_from(node, mask, avoid)
             self._distances[key] = self._distances_from(mask, avoid)
         distances = self._distances[key]
+        number = next(number for number, level in enumerate(distances) if node in level)
         levels = [{node}]
-        for distance in range(distances[node] - 1, -1, -1):
-            befores = (self._web.before.get(each, ()) for each in levels[-1])
-            levels.append({each for some in befores for each in some if distances.get(each) == distance})
+        for before in reversed(distances[:number]):
+            nearer = levels[-1]
+            levels.append({each for each in before if not nearer.isdisjoint(self._web.after.get(each, ()))})
         return levels[::-1]
 
     def _levels_from(self, node: str, mask: int, avoid: Collection[str]) -> list[set[str]]:
@@ -273,18 +275,15 @@ class Reached:
         # Only what leads on to the module by a shortest chain is of use.
         return levels[::-1]
 
-    def _distances_from(self, mask: int, avoid: Collection[str]) -> dict[str, int]:
-        """Return how far each module is from the nearest source with one of the bits in `mask`."""
-        level = {node for node, bits in self._own.items() if bits & mask}.difference(avoid)
-        distances = dict.fromkeys(level, 0)
-        for distance in count(1):
-            if not level:
-                break
-            afters = (self._web.after.get(each, ()) for each in level)
-            further = {each for some in afters for each in some if each not in distances}
-            level = further.difference(self._closed, avoid)
-            distances.update(dict.fromkeys(level, distance))
-        return distances
+    def _distances_from(self, mask: int, avoid: Collection[str]) -> list[set[str]]:
+        """Return the modules by how far they are from the nearest source with one of the bits in `mask`."""
+        levels = [{node for node, bits in self._own.items() if bits & mask}.difference(avoid)]
+        seen = set(levels[0])
+        while levels[-1]:
+            further = {each for node in levels[-1] for each in self._web.after.get(node, ())}
+            levels.append(further.difference(seen, self._closed, avoid))
+            seen |= levels[-1]
+        return levels
 
     def arrival(self, found: Import, hit: Hit, mask: int, avoid: Collection[str] = ()) -> Arrival | None:
         """Tell of an import, if one of the units in `mask` reaches it: by which chain, and which units do."""
@@ -313,7 +312,7 @@ def between(
     if reach != "direct":
         links = looked.links
         names = {*modules, *links.after, *links.before}
-        own = {name: 1 << unit for name in sorted(names) if (unit := unit_of(name)) is not None}
+        own = {name: 1 << unit for name in names if (unit := unit_of(name)) is not None}
         reached = Reached(Web(looked, reach, own, modules), own, own)
 
     def banned_for(name: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from layerguard.index import Index, runs_of
+from layerguard.index import Index
 from layerguard.model import Import, Location, Module
 from layerguard.patterns import matches_any
 
@@ -50,7 +50,7 @@ class Graph:
         without it every name counts as bound.
         """
         self.modules: dict[str, Module] = dict(sorted(modules.items()))
-        self.imports = imports if isinstance(imports, Index) else Index(runs_of(imports))
+        self.imports = imports if isinstance(imports, Index) else Index.of(imports)
         self._binds = binds
 
     def exists(self, name: str) -> bool:

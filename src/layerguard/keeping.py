@@ -6,6 +6,7 @@ One keeper serves one check: it notes the time, then what the check depends on, 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -13,12 +14,14 @@ import msgspec
 
 from layerguard.cache import Cache, find_cache
 from layerguard.config import Config, find_root
+from layerguard.layout import Layout, find_layout, keep_layout
 from layerguard.memory import Memory
 from layerguard.model import Report
 from layerguard.reporters import render
-from layerguard.sources import Tree
+from layerguard.snapshots import Glance
+from layerguard.sources import Tree, read_tree
 from layerguard.verdicts import Basis, Verdict, key_of, place_of, to_bytes
-from layerguard.watching import Environment, Watch, take_numbers
+from layerguard.watching import Environment, Watch, find_shaping, take_numbers
 
 
 def outcome(report: Report, form: str) -> Verdict:
@@ -30,24 +33,46 @@ def outcome(report: Report, form: str) -> Verdict:
 
 
 _EVENT = "GITHUB_EVENT_PATH"
+_MADE_WITH = ("layerguard", "ast_serialize", "msgspec", "pathspec", "tomli")
 
 
-def open_keeper(cache_dir: str | None) -> Keeper:
+def open_keeper(cache_dir: str | None, glance: Glance | None = None) -> Keeper:
     """Return a keeper for a check of the project that holds the current folder. Raises UserError for none."""
-    return Keeper(find_root(Path())[0], cache_dir)
+    return Keeper(find_root(Path())[0], cache_dir, glance)
 
 
 class Keeper:
     """What is kept of one check; `environment` is to be asked in place of the real one."""
 
-    def __init__(self, root: Path, cache_dir: str | None = None) -> None:
+    def __init__(self, root: Path, cache_dir: str | None = None, glance: Glance | None = None) -> None:
         """Begin, before anything of the project at `root` is read."""
         self.cache = Cache(find_cache(root, cache_dir))
         self.environment = Environment(os.environ)
+        self._glance = glance or Glance()
         self._moment = self.cache.moment(root)
         self._watch: Watch | None = None
         self._memory: Memory | None = None
+        self._layout: Layout | None = None
         self._dated = False
+
+    def tree(self, config: Config, *, texts: bool) -> Tree:
+        """Return the tree of the project: that of an earlier run, where it is still good.
+
+        Without `texts` it may lack the files that are no sources.
+        """
+        self._layout = find_layout(self.cache, config, self._glance, files=texts) if self._moment else None
+        if self._layout:
+            return self._layout.tree
+        tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
+        if not self._moment or self._is_tracked(config.root, tree):
+            self._moment = 0
+            return tree
+        shaping = find_shaping(config.root, tree.inventory)
+        if shaping is not None:
+            self._layout = Layout(tree, shaping)
+            numbers = self._glance.numbers_of(shaping)
+            keep_layout(self.cache, config, self._layout, numbers, self._moment, files=texts)
+        return tree
 
     def take(
         self,
@@ -64,13 +89,17 @@ class Keeper:
         `revisions` are those that were asked for, `texts` says whether text files are read; `dated` that the
         outcome may be another tomorrow.
         """
-        if not self._moment or self._is_tracked(config.root, tree):
+        if not self._moment:
             return
+        further = [f"{config.root}/{path}" for path in wanted]
+        further += [path for path in [self.environment.asked.get(_EVENT)] if path]
+        # Another version of this program, or of what it is made with, may come to another outcome.
+        loaded = (sys.modules[name].__file__ for name in sorted(sys.modules) if name.startswith(_MADE_WITH))
+        further += [path for path in loaded if path]
+        shaping = self._layout.paths if self._layout else None
+        watch = take_numbers(config, tree, shaping, further, self._glance, self._moment, texts=texts)
         # What a revision means may depend on when it is asked for.
         is_fleeting = any(text and ("@{" in text or ":/" in text) for text in revisions)
-        extra = [path for path in [self.environment.asked.get(_EVENT)] if path]
-        here = Path.cwd()
-        watch = take_numbers(here, config, tree, wanted, extra, self._moment, texts=texts)
         self._watch = msgspec.structs.replace(watch, whole=watch.whole and not is_fleeting)
         self._dated = dated
 

@@ -13,12 +13,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import accumulate, pairwise
-from pathlib import Path
 
 import msgspec
 
-from layerguard.cache import Cache
+from layerguard.cache import Cache, written_by
 from layerguard.imports.syntax import parser_size
+from layerguard.index import Columns
 from layerguard.snapshots import WIDTH, joined, texts_of
 from layerguard.sources import Problem, Tree
 from layerguard.watching import Watch
@@ -27,19 +27,50 @@ SIZE = 16
 """The bytes of a digest."""
 _NUMBERS = WIDTH * 8
 """The bytes of a file's numbers."""
+_FEW = 64
+"""Up to this many findings are looked up one by one."""
 _SPARE = 2
 """How many times larger than needed the findings may grow before those of older files are forgotten."""
 
-_problems = msgspec.msgpack.Decoder(dict[int, list[Problem]])
+_rest = msgspec.msgpack.Decoder(tuple[list[int], list[int], dict[int, list[Problem]]])
 
 
 class Outline(msgspec.Struct, frozen=True, gc=False):
-    """What a file imports, as `Resolver.outline` gives it; with a `fault` nothing could be found in it."""
+    """What a file imports, as `Resolver.outline` gives it; with a `fault` nothing could be found in it.
+
+    One that is not `sure` depends on more than the file's bytes and the names of the modules.
+    """
 
     names: Sequence[str]
     kinds: bytes
     problems: Sequence[Problem] = ()
     fault: bool = False
+    sure: bool = True
+
+
+class Outlines(msgspec.Struct, frozen=True):
+    """The outlines of all sources, by their numbers: columns, and what is to be said of a few of them."""
+
+    columns: Columns
+    problems: dict[int, list[Problem]]
+    faults: frozenset[int]
+    unsure: frozenset[int]
+
+    def replaced(self, news: Mapping[int, Outline]) -> Outlines:
+        """Return the same with these outlines in place of others."""
+        if not news:
+            return self
+        columns = self.columns.replaced({number: (each.names, each.kinds) for number, each in news.items()})
+        problems = {number: found for number, found in self.problems.items() if number not in news}
+        problems |= {number: list(each.problems) for number, each in news.items() if each.problems}
+        faults = self.faults - news.keys() | {number for number, each in news.items() if each.fault}
+        unsure = self.unsure - news.keys() | {number for number, each in news.items() if not each.sure}
+        return Outlines(columns, problems, frozenset(faults), frozenset(unsure))
+
+
+def no_outlines(count: int) -> Outlines:
+    """Return the outlines of so many files of which nothing is known."""
+    return Outlines(Columns([], array("I", bytes(4 * count)), array("I"), b""), {}, frozenset(), frozenset())
 
 
 def digest_of(data: bytes) -> bytes:
@@ -65,17 +96,17 @@ class Memory:
         self._context = _context(tree, outside)
         self.digests: list[bytes] = [b""] * len(self._places)
         """The digests of the sources, as far as they are known."""
-        self._outlines: dict[bytes, Outline] = {}
-        self._load_outlines()
+        self._old: list[bytes] = []
+        self.outlines = self._load_outlines() or no_outlines(len(self._places))
+        """The outlines of an earlier run, as far as they may still be good (see `knows`)."""
 
-    def outline(self, number: int, digest: bytes) -> Outline | None:
-        """Return what came of a source that has this digest, where it is known."""
-        return self._outlines.get(number.to_bytes(4) + digest)
+    def knows(self, number: int, digest: bytes) -> bool:
+        """Tell whether the outline of a source is known, if it has this digest."""
+        return bool(digest and self._old) and self._old[number] == digest
 
     def findings(self, digest: bytes) -> bytes | None:
         """Return what was found before in the bytes with this digest, as msgpack."""
-        found = self._findings.get(digest)
-        return None if found is None else bytes(found)
+        return self._kept.find(digest)
 
     def digests_at(self, places: Collection[str]) -> dict[str, str]:
         """Return the digests of some sources, by place, as `verdicts` has them."""
@@ -85,101 +116,131 @@ class Memory:
             if place in places
         }
 
-    def keep(self, outlines: Sequence[Outline], news: Mapping[bytes, bytes], sure: Collection[int]) -> None:
-        """Keep the outlines of all sources, and new findings by their digests.
-
-        Only the outlines in `sure` depend on nothing but the file itself and the names of the modules.
-        """
+    def keep(self, outlines: Outlines, news: Mapping[bytes, bytes]) -> None:
+        """Keep the outlines of all sources, and new findings by their digests."""
         if news:
             self._write_findings(news)
-        self._write_outlines(outlines, sure)
+        self._write_outlines(outlines)
 
     @cached_property
-    def _findings(self) -> dict[bytes, memoryview]:
-        parts = self._cache.read(_name(self._findings_kind), self._findings_kind)
-        if parts is None:
-            return {}
-        digests, lengths, blob = parts
-        ends = [0, *accumulate(memoryview(lengths).cast("I"))]
-        return {
-            bytes(digests[number * SIZE : (number + 1) * SIZE]): blob[start:end]
-            for number, (start, end) in enumerate(pairwise(ends))
-        }
+    def _kept(self) -> _Kept:
+        return _Kept(self._cache.read(_name(self._findings_kind), self._findings_kind))
 
     def _write_findings(self, news: Mapping[bytes, bytes]) -> None:
-        found: dict[bytes, bytes | memoryview] = {**self._findings, **news}
-        current = set(self.digests)
-        if len(found) > _SPARE * len(current):
-            found = {digest: data for digest, data in found.items() if digest in current}
-        lengths = array("I", map(len, found.values()))
-        parts = [b"".join(found), lengths.tobytes(), b"".join(found.values())]
+        kept = self._kept
+        if kept.count + len(news) > _SPARE * len(self.digests):
+            kept = kept.only(set(self.digests))
+        parts = kept.with_more(news)
         self._cache.write_parts(_name(self._findings_kind), self._findings_kind, parts)
 
-    def _load_outlines(self) -> None:
+    def _load_outlines(self) -> Outlines | None:
         parts = self._cache.read(_name(self._outlines_kind), self._outlines_kind)
         if parts is None:
-            return
-        context, places, numbers, digests, flags, names, counts, ids, kinds, problems = parts
+            return None
+        context, places, numbers, digests, *columns, rest = parts
         old = texts_of(places)
         known = {place: number for number, place in enumerate(old)} if old != self._places else None
         now = memoryview(self._watch.numbers).cast("B")
-        young = self._watch.young
-        same: list[tuple[int, int]] = []
         for number, place in enumerate(self._places):
             before = number if known is None else known.get(place, -1)
-            if before >= 0 and place not in young:
-                start, other = number * _NUMBERS, before * _NUMBERS
-                if now[start : start + _NUMBERS] == numbers[other : other + _NUMBERS]:
-                    self.digests[number] = bytes(digests[before * SIZE : (before + 1) * SIZE])
-            same.append((number, before))
-        if context != self._context:
-            return
-        every = texts_of(names)
-        named = [every[each] for each in ids.cast("I")]
-        ends = [0, *accumulate(counts.cast("I"))]
-        faults = _problems.decode(problems)
-        for number, before in same:
-            if before < 0 or not flags[before] & _SURE:
-                continue
-            start, end = ends[before], ends[before + 1]
-            key = number.to_bytes(4) + bytes(digests[before * SIZE : (before + 1) * SIZE])
-            self._outlines[key] = Outline(
-                named[start:end],
-                bytes(kinds[start:end]),
-                faults.get(before, ()),
-                bool(flags[before] & _FAULT),
-            )
+            start, other = number * _NUMBERS, before * _NUMBERS
+            if before >= 0 and now[start : start + _NUMBERS] == numbers[other : other + _NUMBERS]:
+                self.digests[number] = bytes(digests[before * SIZE : (before + 1) * SIZE])
+        for place in self._watch.young:
+            self.digests[self._places.index(place)] = b""
+        if context != self._context or known is not None:
+            return None
+        names, counts, imported, kinds = columns
+        faults, unsure, problems = _rest.decode(rest)
+        self._old = [bytes(digests[start : start + SIZE]) for start in range(0, len(digests), SIZE)]
+        for number in unsure:
+            self._old[number] = b""
+        found = Columns(texts_of(names), _array(counts), _array(imported), bytes(kinds))
+        return Outlines(found, problems, frozenset(faults), frozenset(unsure))
 
-    def _write_outlines(self, outlines: Sequence[Outline], sure: Collection[int]) -> None:
-        ids: dict[str, int] = {}
-        every = array("I", [ids.setdefault(name, len(ids)) for each in outlines for name in each.names])
-        counts = array("I", [len(each.names) for each in outlines])
-        flags = bytes(
-            (_FAULT if each.fault else 0) | (_SURE if number in sure and self.digests[number] else 0)
-            for number, each in enumerate(outlines)
-        )
-        count = len(self._places)
-        numbers = array("q", self._watch.numbers[: count * WIDTH])
+    def _write_outlines(self, outlines: Outlines) -> None:
+        columns = outlines.columns
+        numbers = array("q", self._watch.numbers[: len(self._places) * WIDTH])
         for number, place in enumerate(self._places):
             if place in self._watch.young or not self.digests[number]:
+                # Numbers that no file has: this one is to be read again.
                 numbers[number * WIDTH : (number + 1) * WIDTH] = array("q", [-2] * WIDTH)
-        problems = {number: list(each.problems) for number, each in enumerate(outlines) if each.problems}
         parts = [
             self._context,
             joined(self._places),
             numbers.tobytes(),
-            b"".join(digest or bytes(SIZE) for digest in self.digests),
-            flags,
-            joined(ids),
-            counts.tobytes(),
-            every.tobytes(),
-            b"".join([each.kinds for each in outlines]),
-            msgspec.msgpack.encode(problems),
+            b"".join([digest or bytes(SIZE) for digest in self.digests]),
+            joined(columns.names),
+            columns.counts.tobytes(),
+            columns.imported.tobytes(),
+            columns.kinds,
+            msgspec.msgpack.encode((sorted(outlines.faults), sorted(outlines.unsure), outlines.problems)),
         ]
         self._cache.write_parts(_name(self._outlines_kind), self._outlines_kind, parts)
 
 
-_FAULT, _SURE = 1, 2
+class _Kept:
+    """The findings of earlier runs as they stand in the cache: digests, lengths, and what was found."""
+
+    def __init__(self, parts: Sequence[memoryview] | None) -> None:
+        self._digests, self._lengths, self._found = parts or (memoryview(b""),) * 3
+        self._looked = 0
+
+    @property
+    def count(self) -> int:
+        return len(self._digests) // SIZE
+
+    def find(self, digest: bytes) -> bytes | None:
+        self._looked += 1
+        if self._looked > _FEW:
+            return self._every.get(digest)
+        # For a few of them there is no need to take all apart.
+        place = self._bytes.find(digest) if len(digest) == SIZE else -1
+        while place >= 0 and place % SIZE:
+            place = self._bytes.find(digest, place + 1)
+        if place < 0:
+            return None
+        return bytes(self._found[self._ends[place // SIZE] : self._ends[place // SIZE + 1]])
+
+    def only(self, digests: Collection[bytes]) -> _Kept:
+        """Return those with the digests."""
+        return _Kept(
+            [
+                memoryview(part)
+                for part in _Kept(None).with_more({d: f for d, f in self._every.items() if d in digests})
+            ]
+        )
+
+    def with_more(self, news: Mapping[bytes, bytes]) -> list[bytes]:
+        """Return the parts with more findings, by digest."""
+        lengths = array("I", map(len, news.values()))
+        return [
+            b"".join([self._digests, *news]),
+            b"".join([self._lengths, lengths.tobytes()]),
+            b"".join([self._found, *news.values()]),
+        ]
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return bytes(self._digests)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [0, *accumulate(self._lengths.cast("I"))]
+
+    @cached_property
+    def _every(self) -> dict[bytes, bytes]:
+        digests = (self._bytes[start : start + SIZE] for start in range(0, len(self._bytes), SIZE))
+        return {
+            digest: bytes(self._found[start:end])
+            for digest, (start, end) in zip(digests, pairwise(self._ends), strict=True)
+        }
+
+
+def _array(part: memoryview) -> array[int]:
+    found = array("I")
+    found.frombytes(part)
+    return found
 
 
 def _name(kind: str) -> str:
@@ -188,22 +249,12 @@ def _name(kind: str) -> str:
 
 def _context(tree: Tree, outside: Collection[str]) -> bytes:
     """Return a digest of all but its bytes that the outline of a file depends on."""
-    parts = [f"{source.path}\0{source.module}\0{source.is_package}" for source in tree.sources]
-    parts += [f"{each.name}\0{each.is_package}{each.has_file}" for each in tree.modules.values()]
-    parts += sorted(f"\1{name}" for name in tree.siblings)
-    parts += sorted(f"\2{name}" for name in outside)
-    return digest_of("\n".join(parts).encode("utf-8", "surrogatepass"))
+    modules = tuple(tree.modules.values())
+    parts = (tree.sources, modules, sorted(tree.siblings), sorted(outside))
+    return digest_of(msgspec.msgpack.encode(parts))
 
 
 @cache
 def scanner() -> str:
     """Return what tells one version of all that reads imports from another."""
-    folder = Path(__file__).parent
-    found = crc32(b"")
-    for file in (
-        *sorted(folder.glob("imports/*.py")),
-        *sorted(folder.glob("code/*.py")),
-        folder / "resolve.py",
-    ):
-        found = crc32(file.read_bytes(), found)
-    return f"{found:08x}-{parser_size()}"
+    return f"{written_by('imports/*.py', 'code/*.py', 'index.py', 'memory.py', 'resolve.py')}-{parser_size()}"

@@ -15,9 +15,10 @@ from layerguard.allowances.rewriting import rewrite
 from layerguard.config import load_config
 from layerguard.errors import UserError
 from layerguard.files import write_text
+from layerguard.regex import regex
 from layerguard.toml import parse_toml, read_text
 
-_MARKER = re.compile(r"^(?:<{7,}|={7,}|>{7,}|\|{7,})(?: .*)?(?:\n|\Z)", re.MULTILINE)
+_MARKER = regex(r"^(?:<{7,}|={7,}|>{7,}|\|{7,})(?: .*)?(?:\n|\Z)", re.MULTILINE)
 _BASE, _OURS, _THEIRS = 1, 2, 3
 
 Identity = tuple[str, str]

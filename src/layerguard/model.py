@@ -83,7 +83,7 @@ class Import(msgspec.Struct, frozen=True, gc=False):
         return "typing" if self.when == "typing" else ""
 
 
-class Module(msgspec.Struct, frozen=True, gc=False):
+class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A module of the project. `path` is its file, or its folder where it has no file."""
 
     name: str

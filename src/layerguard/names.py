@@ -9,7 +9,7 @@ from layerguard.errors import UserError
 from layerguard.model import Module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 SOURCES = (".py", ".pyw")
 """The suffixes of Python code."""
@@ -40,18 +40,17 @@ def shown(path: str) -> str:
 
 
 def find_roots(
-    paths: Iterable[str], globs: Sequence[str] | None, where: str = "'source-roots'"
+    paths: Collection[str], globs: Sequence[str] | None, where: str = "'source-roots'"
 ) -> frozenset[str]:
     """Return the source roots among the folders of `paths`; the project root, "", is always one.
 
     Without globs the rule is: `src`, where it is a folder and no package. `where` begins the message of a
     UserError, raised for a glob that matches no folder, or that leaves the project.
     """
-    paths = set(paths)
-    folders = folders_of(paths)
     if globs is None:
-        is_root = "src" in folders and "src/__init__.py" not in paths
+        is_root = any(path.startswith("src/") for path in paths) and "src/__init__.py" not in paths
         return frozenset({"", "src"} if is_root else {""})
+    folders = folders_of(paths)
     roots = {""}
     for glob in globs:
         parts = [part for part in glob.split("/") if part not in {"", "."}]

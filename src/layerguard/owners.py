@@ -7,11 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from layerguard.regex import regex
 from layerguard.toml import read_bytes
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-_SECTION = re.compile(r"\^?\[([^\]]+)\](?:\[\d+\])?(?:\s+(.*))?")
-_WORD = re.compile(r"(?:\\.|[^\s\\])+")
+_SECTION = regex(r"\^?\[([^\]]+)\](?:\[\d+\])?(?:\s+(.*))?")
+_WORD = regex(r"(?:\\.|[^\s\\])+")
 
 
 class Rule(msgspec.Struct, frozen=True):

@@ -31,13 +31,12 @@ class Patterns:
         """Compile the patterns; their order does not matter."""
         self.texts = tuple(patterns)
         self._as_packages = as_packages
-        self._positive = [_compile(text) for text in self.texts if not text.startswith("!")]
         self._negative = [_compile(text[1:]) for text in self.texts if text.startswith("!")]
         self._found: dict[str, str | None] = {}
-        # Without wildcards it is soon seen that none of the patterns means a name.
-        literal = not any("*" in text for text in self.texts if not text.startswith("!"))
-        self._texts = frozenset(self.texts)
-        self._heads = tuple(f"{text}." for text in self.texts) if literal else None
+        self._highest: dict[str, str | None] = {}
+        positive = [text for text in self.texts if not text.startswith("!")]
+        self._literal = frozenset(text for text in positive if "*" not in text)
+        self._wild = [_compile(text) for text in positive if "*" in text]
 
     def find(self, name: str) -> str | None:
         """Return the package by which `name` is meant, the highest match of it and its parents.
@@ -47,7 +46,10 @@ class Patterns:
         try:
             return self._found[name]
         except KeyError:
-            found = self._found[name] = self._search(name)
+            found = self._search(name)
+            if found is not None and any(regex.match(name) for regex in self._negative):
+                found = None
+            self._found[name] = found
             return found
 
     def alone(self, text: str) -> Patterns:
@@ -55,16 +57,22 @@ class Patterns:
         return Patterns([text], as_packages=self._as_packages)
 
     def _search(self, name: str) -> str | None:
-        if self._heads is not None and name not in self._texts and not name.startswith(self._heads):
-            return None
-        best: str | None = None
-        for regex in self._positive:
-            match = regex.fullmatch(name) if not self._as_packages else regex.match(name)
-            if match and (best is None or match.end() < len(best)):
-                best = name[: match.end()]
-        if best is not None and any(regex.match(name) for regex in self._negative):
-            return None
-        return best
+        """Return the highest match, whatever is taken away; as packages it is that of the parent, if any."""
+        if not self._as_packages:
+            return name if self._matches(name) else None
+        known, waiting, each = self._highest, [], name
+        while each and each not in known:
+            waiting.append(each)
+            each = each.rpartition(".")[0]
+        found = known[each] if each else None
+        for each in reversed(waiting):
+            if found is None and self._matches(each):
+                found = each
+            known[each] = found
+        return found
+
+    def _matches(self, name: str) -> bool:
+        return name in self._literal or any(regex.fullmatch(name) for regex in self._wild)
 
     def __contains__(self, name: str) -> bool:
         """Tell whether a pattern means `name`."""
@@ -75,8 +83,7 @@ class Patterns:
         return sorted(
             name
             for name in set(names)
-            if any(regex.fullmatch(name) for regex in self._positive)
-            and not any(regex.match(name) for regex in self._negative)
+            if self._matches(name) and not any(regex.match(name) for regex in self._negative)
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 
 import msgspec
 
@@ -14,8 +14,8 @@ from layerguard.errors import UserError
 from layerguard.imports import find_imports
 from layerguard.imports.base import Fault, Findings
 from layerguard.imports.registries import NoTable, find_rows
-from layerguard.index import Index, Run
-from layerguard.memory import Memory, Outline, digest_of
+from layerguard.index import Index
+from layerguard.memory import Memory, Outline, Outlines, digest_of, no_outlines
 from layerguard.model import Import
 from layerguard.resolve import Resolver
 from layerguard.sources import Problem, Source, Tree
@@ -37,13 +37,11 @@ class _Read(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What came of one file: its digest, what was found as msgpack, and the outline of that, resolved.
 
     The findings are empty where they are known for this digest, the outline is None where it is known too.
-    One that is not `sure` depends on what other files hold.
     """
 
     digest: bytes
     findings: bytes
     outline: Outline | None
-    sure: bool = True
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -68,19 +66,19 @@ def read_imports(
     """
     resolver = Resolver(tree.modules, tree.siblings, binder(tree, spoken_names), outside)
     outlines, findings = _read_all(tree, Reader(resolver, frozenset(via), memory), progress)
-    runs: list[Run] = []
-    problems = list(tree.problems)
-    unread = {problem.path for problem in problems}
-    known: dict[str, str] = {}
-    for source, outline, get in zip(tree.sources, outlines, findings, strict=True):
-        problems += outline.problems
-        if outline.fault:
-            unread.add(source.path)
-        elif outline.names:
-            names = [known.setdefault(name, name) for name in outline.names]
-            make = partial(_resolved, resolver, source, get, len(names))
-            runs.append(Run(source.path, source.module, names, outline.kinds, make))
-    imports = Index(runs)
+    sources = tree.sources
+
+    def make(number: int) -> list[Import]:
+        source, expected = sources[number], outlines.columns.counts[number]
+        return _resolved(resolver, source, findings(number), expected) if expected else []
+
+    imports = Index(
+        [each.path for each in sources], [each.module for each in sources], outlines.columns, make
+    )
+    problems = [*tree.problems, *(each for _, some in sorted(outlines.problems.items()) for each in some)]
+    unread = {problem.path for problem in tree.problems} | {
+        sources[number].path for number in outlines.faults
+    }
     if "dynamic" in via:
         imports = imports.replaced(_with_rows(imports, _registered(tree, registries, resolver)))
     return Reading(imports, tuple(problems), frozenset(unread))
@@ -106,7 +104,7 @@ class Reader(msgspec.Struct, frozen=True):
                 return self._outlined(source, b"", b"", Findings(fault=fault))
         if memory:
             digest = digest if data is None else digest_of(data)
-            if memory.outline(number, digest):
+            if memory.knows(number, digest):
                 return _Read(digest, b"", None)
             kept = memory.findings(digest)
             if kept is not None:
@@ -131,56 +129,42 @@ class Reader(msgspec.Struct, frozen=True):
             problem = Problem(source.path, fault.line, fault.column, fault.reason)
             return _Read(digest, kept, Outline([], b"", [problem], fault=True))
         sure = all(found.via != "string" for found in findings.imports)
-        return _Read(digest, kept, Outline(*self.resolver.outline(source, findings.imports)), sure)
+        return _Read(digest, kept, Outline(*self.resolver.outline(source, findings.imports), sure=sure))
 
 
 def _read_all(
     tree: Tree, reader: Reader, progress: Progress | None
-) -> tuple[list[Outline], list[Callable[[], bytes]]]:
+) -> tuple[Outlines, Callable[[int], bytes]]:
     """Return the outlines of all sources, and what gives their findings; keep what is new in the memory."""
     memory, sources = reader.memory, tree.sources
-    outlines: dict[int, Outline] = {}
-    findings: dict[int, Callable[[], bytes]] = {}
-    if memory:
-        known = ((number, memory.outline(number, digest)) for number, digest in enumerate(memory.digests))
-        outlines = {number: outline for number, outline in known if outline}
-    sure = set(outlines)
-    news: dict[bytes, bytes] = {}
-    work = [number for number in range(len(sources)) if number not in outlines]
+    outlines = memory.outlines if memory else no_outlines(len(sources))
+    digests = memory.digests if memory else ()
+    known = {n for n, digest in enumerate(digests) if memory and memory.knows(n, digest)}
+    work = [number for number in range(len(sources)) if number not in known]
     if memory and work:
         memory.findings(b"")  # loads them, before there are other processes
     decode = msgspec.msgpack.Decoder(list[_Read]).decode
     read = spread(lambda number: reader.read(number, sources[number]), work, _encode, decode)
+    news: dict[int, Outline] = {}
+    findings: dict[int, bytes] = {}
     for number, each in zip(work, read, strict=True):
-        outline = each.outline
         if memory:
             memory.digests[number] = each.digest
-            outline = outline or memory.outline(number, each.digest)
-        assert outline is not None  # noqa: S101 - it was left out because the memory has it
-        outlines[number] = outline
-        if each.sure:
-            sure.add(number)
+        if each.outline:
+            news[number] = each.outline
         if each.findings:
-            findings[number] = partial(_same, each.findings)
-            news[each.digest] = each.findings
+            findings[number] = each.findings
         if progress:
-            progress(len(outlines), len(sources))
-    every = [outlines[number] for number in range(len(sources))]
-    if memory:
-        memory.keep(every, news, sure)
-    gets = [findings.get(n) or partial(reader.findings, n, source) for n, source in enumerate(sources)]
-    return every, gets
+            progress(len(sources) - len(work) + len(news), len(sources))
+    outlines = outlines.replaced(news)
+    if memory and work:
+        memory.keep(outlines, {memory.digests[number]: found for number, found in findings.items()})
+    return outlines, lambda number: findings.get(number) or reader.findings(number, sources[number])
 
 
-def _same(data: bytes) -> bytes:
-    return data
-
-
-def _resolved(
-    resolver: Resolver, source: Source, findings: Callable[[], bytes], expected: int
-) -> list[Import]:
+def _resolved(resolver: Resolver, source: Source, findings: bytes, expected: int) -> list[Import]:
     """Return the imports of a file, from what was found in it."""
-    items = (item for found in _decode(findings()).imports for item in resolver.resolve(source, found))
+    items = (item for found in _decode(findings).imports for item in resolver.resolve(source, found))
     made = [item for item in items if isinstance(item, Import)]
     if len(made) != expected:
         raise UserError(f"{source.path} was changed while it was read.", "Run the check again.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
@@ -11,9 +10,10 @@ from msgspec.structs import replace
 from layerguard.imports.base import Span, WrittenImport, WrittenName
 from layerguard.index import kind_number, kind_of
 from layerguard.model import Import, Location, Module, Name, When
+from layerguard.regex import regex
 from layerguard.sources import Problem, Source
 
-_FILE = re.compile(
+_FILE = regex(
     r"(?:.*\.)?(?:cfg|conf|css|csv|db|gz|html|ini|j2|js|json|lock|log|md|pdf|png|pyi?|rst|sh|sql|sqlite|svg|toml"
     r"|txt|xml|ya?ml|zip)"
 )

@@ -72,12 +72,14 @@ def examine(
     point = find_base(config.root, base, config.base, environment) if compare else None
     past = Past(config.root, point, config) if point else None
     allowances = read_allowances(config.root, config.allowances, named=config.allowances_named)
-    tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
     if keeper:
         revisions = (base, config.base, environment.get(VARIABLE))
         texts = any("text" in contract.ways and contract.mentioned for contract in chosen)
+        tree = keeper.tree(config, texts=texts)
         dated = any(entry.review_by for entry in allowances.entries)
         keeper.take(config, tree, wanted, revisions, texts=texts, dated=dated)
+    else:
+        tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
     graph, reading = _read(config, chosen, tree, progress, keeper)
     violations = [each for contract in chosen for each in _violations(contract, graph, allowances, config)]
     frozen = {contract.id for contract in chosen if contract.frozen}

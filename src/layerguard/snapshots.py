@@ -40,6 +40,38 @@ def numbers_of(paths: Iterable[str]) -> array[int]:
         return array("q", [number % (1 << 63) for number in numbers])
 
 
+class Glance:
+    """The numbers of paths, as one run saw them last.
+
+    To take older ones is safe: what has changed since has other numbers, now and later.
+    """
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._paths: list[str] = []
+        self._numbers = array("q")
+
+    def take(self, paths: list[str]) -> array[int]:
+        """Return the numbers that paths have now, and remember them."""
+        self._paths, self._numbers = paths, numbers_of(paths)
+        return self._numbers
+
+    def numbers_of(self, paths: list[str]) -> array[int]:
+        """Return the numbers of paths, those that are remembered as they were then."""
+        if paths == self._paths:
+            return self._numbers
+        places = {path: place for place, path in enumerate(self._paths)}
+        found = array("q")
+        news = iter(numbers_of([path for path in paths if path not in places]))
+        for path in paths:
+            place = places.get(path)
+            if place is None:
+                found.extend(next(news) for _ in range(WIDTH))
+            else:
+                found += self._numbers[place * WIDTH : (place + 1) * WIDTH]
+        return found
+
+
 def are_young(numbers: Sequence[int], moment: int) -> list[int]:
     """Return which files (by their place) were written at or after a moment.
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
-from pathspec import GitIgnoreSpec
 
 from layerguard import git
 from layerguard.errors import UserError
@@ -19,10 +18,10 @@ from layerguard.model import Module
 from layerguard.names import SOURCES, Names, find_roots, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
-class Source(Struct, frozen=True):
+class Source(Struct, frozen=True, array_like=True, gc=False):
     """A Python file that is to be analysed.
 
     `path` is fit to be shown, relative to the root; `place` is where the bytes are, absolute.
@@ -92,10 +91,10 @@ def read_tree(
     everything = sorted([*found.regular, *found.links])
     where = f"{configuration}: 'source-roots'" if configuration else "'source-roots'"
     roots = find_roots(everything, source_roots, where)
-    names = Names(sorted([*everything, *found.problems]), roots)
-    excluded = GitIgnoreSpec.from_lines(exclude)
-    kept = [path for path in everything if not excluded.match_file(path)] if exclude else everything
-    problems = {path: why for path, why in found.problems.items() if not excluded.match_file(path)}
+    names = Names(sorted([*everything, *found.problems]) if found.problems else everything, roots)
+    is_excluded = _matcher(exclude)
+    kept = [path for path in everything if not is_excluded(path)] if exclude else everything
+    problems = {path: why for path, why in found.problems.items() if not is_excluded(path)}
     code = [path for path in kept if path.endswith(SOURCES) and path in names.files]
     sources = [
         Source(path=shown(path), module=module, is_package=is_package, place=f"{root}/{path}")
@@ -121,6 +120,15 @@ def read_tree(
     )
 
 
+def _matcher(exclude: Sequence[str]) -> Callable[[str], bool]:
+    """Return the question whether gitignore patterns match a path."""
+    if not exclude:
+        return lambda _: False
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - heavy, and few projects need it
+
+    return GitIgnoreSpec.from_lines(exclude).match_file
+
+
 def _hint(exclude: Sequence[str]) -> str:
     return "Is 'exclude' too wide?" if exclude else "Is this the project's root folder?"
 
@@ -128,6 +136,8 @@ def _hint(exclude: Sequence[str]) -> str:
 def _each_once(paths: Iterable[str], links: dict[str, str]) -> list[str]:
     """Return the paths less the links to one that is there already, be it a file or an earlier link."""
     paths = list(paths)
+    if not links:
+        return paths
     seen = {path for path in paths if path not in links}
     once = []
     for path in paths:

@@ -12,13 +12,14 @@ from layerguard.imports.mentions import Mention, Mentions, Text
 from layerguard.index import Index
 from layerguard.model import Import, Location
 from layerguard.names import SOURCES, shown
+from layerguard.regex import regex
 from layerguard.sources import Tree
 
 _SNIFFED = 8000
 """In how many of its first bytes a NUL makes a file a binary one; git's number."""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_OWN_TABLE = re.compile(rb"^[ \t]*\[\[?[ \t]*tool[ \t]*\.[ \t]*layerguard\b", re.MULTILINE)
-_TABLE = re.compile(rb"^[ \t]*\[{1,2}[^\[\]\n]+\]{1,2}[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
+_OWN_TABLE = regex(rb"^[ \t]*\[\[?[ \t]*tool[ \t]*\.[ \t]*layerguard\b", re.MULTILINE)
+_TABLE = regex(rb"^[ \t]*\[{1,2}[^\[\]\n]+\]{1,2}[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
 
 
 def with_mentions(imports: Index, root: Path, tree: Tree, mentions: Mentions, own: Collection[str]) -> Index:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import tomli
 
 from layerguard.errors import UserError
+from layerguard.regex import regex
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MARKER = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?: .*)?$", re.MULTILINE)
+_MARKER = regex(r"^(?:<{7}|={7}|>{7}|\|{7})(?: .*)?$", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 
 

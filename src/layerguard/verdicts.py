@@ -14,7 +14,7 @@ from array import array
 from binascii import crc32
 
 from layerguard import __version__
-from layerguard.snapshots import joined, numbers_of, pack, text_of, texts_of, unpack
+from layerguard.snapshots import Glance, joined, pack, text_of, texts_of, unpack
 from layerguard.surroundings import find_git
 
 TYPE_CHECKING = False
@@ -97,9 +97,8 @@ def place_of(cache: str, key: str) -> str:
 def to_bytes(key: str, basis: Basis, verdict: Verdict) -> bytes:
     """Return an entry as it is kept."""
     environment = os.environ
-    variables = {name: value for name, value in environment.items() if name.startswith(_KEPT_SAME)}
     facts = [find_git(environment), _today() if basis.dated else ""]
-    facts += [f"{name}={value}" for name, value in sorted(variables.items())]
+    facts += [f"{name}={value}" for name, value in sorted(git_variables(environment).items())]
     asked = [name if value is None else f"{name}={value}" for name, value in sorted(basis.variables.items())]
     digests = [text for pair in sorted(basis.digests.items()) for text in pair]
     parts = [
@@ -118,32 +117,38 @@ def to_bytes(key: str, basis: Basis, verdict: Verdict) -> bytes:
     return pack(_KIND, parts)
 
 
-def find_verdict(data: bytes, key: str) -> Verdict | None:
+def find_verdict(data: bytes, key: str, glance: Glance) -> Verdict | None:
     """Return the outcome that an entry holds, where it is that of the key, and nothing has changed since.
 
-    Raises ValueError for an entry that is damaged.
+    `glance` remembers the numbers of what it depends on. Raises ValueError for an entry that is damaged.
     """
     parts = unpack(data, _KIND)
-    if parts is None or text_of(parts[0]) != key or not _holds(parts):
+    if parts is None or text_of(parts[0]) != key or not _holds(parts, glance):
         return None
     form, text = text_of(parts[8]), str(parts[9], "utf-8", "surrogatepass")
     return Verdict(texts_of(parts[6]), texts_of(parts[7]), form, text, bytes(parts[10]))
 
 
-def _holds(parts: Sequence[memoryview]) -> bool:
+def _holds(parts: Sequence[memoryview], glance: Glance) -> bool:
     environment = os.environ
     git, day, *same = texts_of(parts[1])
-    now = [f"{name}={value}" for name, value in environment.items() if name.startswith(_KEPT_SAME)]
-    if sorted(now) != same or git != find_git(environment) or day not in {"", _today()}:
+    now = [f"{name}={value}" for name, value in sorted(git_variables(environment).items())]
+    if now != same or git != find_git(environment) or day not in {"", _today()}:
         return False
     for each in texts_of(parts[2]):
         name, equals, value = each.partition("=")
         if environment.get(name) != (value if equals else None):
             return False
-    if numbers_of(texts_of(parts[3])).tobytes() != parts[4]:
+    paths = texts_of(parts[3])
+    if glance.take(paths).tobytes() != parts[4]:
         return False
     digests = texts_of(parts[5])
     return all(_digest(path) == digest for path, digest in zip(digests[::2], digests[1::2], strict=True))
+
+
+def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that decide what git does."""
+    return {name: value for name, value in environment.items() if name.startswith(_KEPT_SAME)}
 
 
 def _digest(path: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path
@@ -17,7 +17,7 @@ import msgspec
 from layerguard import git
 from layerguard.config import OWN_FILE, SHARED_FILE, Config
 from layerguard.inventory import Inventory
-from layerguard.snapshots import are_young, numbers_of
+from layerguard.snapshots import Glance, are_young
 from layerguard.sources import Tree
 
 
@@ -56,41 +56,46 @@ class Watch(msgspec.Struct, frozen=True):
 
 
 def take_numbers(
-    here: Path,
     config: Config,
     tree: Tree,
-    wanted: Collection[str],
-    extra: Collection[str],
+    shaping: Sequence[str] | None,
+    further: Collection[str],
+    glance: Glance,
     moment: int,
     *,
     texts: bool,
 ) -> Watch:
     """Take the numbers of all that a check depends on, the sources first.
 
-    `here` is the folder from which the configuration was looked for, `wanted` are the paths that were asked
-    for, `extra` are further files, absolute; `texts` says whether text files are read. What was written at or
-    after the `moment` cannot be relied on.
+    `shaping` are the paths that the tree depends on (see `find_shaping`), `further` others, absolute; `texts`
+    says whether text files are read. What was written at or after the `moment` cannot be relied on.
     """
     root = f"{config.root}/"
     paths = [source.place for source in tree.sources]
     sources = len(paths)
-    others = [
-        list(extra),
-        [root + path for path in tree.files] if texts else [],
-        [root + folder for folder in tree.inventory.folders],
-        [root + path for path in (*config.own_files, *wanted)],
-        _above(here, config.root),
-        _contract_folders(config),
-        _leading_to(root, tree, texts=texts),
-        _git(config.root, tree.inventory),
-    ]
-    for some in others:
-        paths += some or ()
+    contract_folders = _contract_folders(config)
+    paths += [root + path for path in tree.files] if texts else []
+    paths += [*(shaping or ()), *further, *(contract_folders or ())]
+    paths += [root + path for path in config.own_files]
+    paths += _above(Path.cwd(), config.root)
     paths = list(dict.fromkeys(paths))
-    numbers = numbers_of(paths)
+    numbers = glance.numbers_of(paths)
     young = are_young(numbers, moment)
-    whole = None not in others and all(place < sources for place in young)
-    return Watch(paths, numbers, frozenset(paths[place] for place in young), whole)
+    whole = shaping is not None and contract_folders is not None and all(place < sources for place in young)
+    return Watch(paths, numbers, frozenset(paths[place] for place in young if place < sources), whole)
+
+
+def find_shaping(root: Path, inventory: Inventory) -> list[str] | None:
+    """Return the paths, absolute, that decide which files there are and what they are called.
+
+    None where some of them cannot be told.
+    """
+    parts = [
+        [f"{root}/{folder}" if folder else str(root) for folder in inventory.folders],
+        _leading_to(f"{root}/", inventory),
+        _git(root, inventory),
+    ]
+    return None if None in parts else [path for part in parts for path in part or ()]
 
 
 def _above(here: Path, root: Path) -> list[str]:
@@ -126,11 +131,10 @@ def _matching(folder: str, pattern: str) -> list[str]:
     return [f"{folder}/{name}" for name in names if fnmatchcase(name, pattern)]
 
 
-def _leading_to(root: str, tree: Tree, *, texts: bool) -> list[str] | None:
+def _leading_to(root: str, inventory: Inventory) -> list[str] | None:
     """Return what links to files lead to, and what is known not to be readable."""
     found: list[str] = []
-    links = [path for path in tree.inventory.links if texts or path.endswith((".py", ".pyw"))]
-    for path in (*links, *tree.inventory.problems):
+    for path in (*inventory.links, *inventory.problems):
         place = (root + path).rstrip("/")
         target = os.path.realpath(place)
         found += [place, target]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -37,6 +34,8 @@ def spread(
     if len(items) < _ENOUGH or processes < 2 or not _may_fork():  # noqa: PLR2004
         yield from map(function, items)
         return
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 - heavy, and few runs need it
+
     done = 0
     try:
         for data in _in_processes(
@@ -51,6 +50,9 @@ def spread(
 
 def _in_processes(work: Callable[[int], bytes], number: int, processes: int) -> Iterator[bytes]:
     """Yield what `work` makes of the number of the first item of each chunk."""
+    import multiprocessing  # noqa: PLC0415 - the same
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - the same
+
     # The work is handed on by the fork itself: nothing but numbers and bytes goes between the processes.
     _work.append(work)
     executor = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _leave_interrupts)

@@ -15,12 +15,13 @@ import msgspec
 
 from layerguard.errors import UserError
 from layerguard.model import Location, Violation
+from layerguard.regex import regex
 from layerguard.tables import describe, read_table
 from layerguard.toml import parse_toml, read_text
 
 VERSION = 1
-_HEADER = re.compile(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
-_KEY = re.compile(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
+_HEADER = regex(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
+_KEY = regex(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
 _FORM = 'Write it as "importer:scope -> imported" = {}; a mark such as (typing) may follow.'
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +13,14 @@ from layerguard import git
 from layerguard.allowances.ci import CiBase, ci_base
 from layerguard.config import OWN_FILE, SHARED_FILE
 from layerguard.errors import UserError
+from layerguard.regex import regex
 from layerguard.toml import parse_toml
 
 _WHOLE_HASH = 40
-_STEPS = re.compile(r"[~^:]|@\{")
+_STEPS = regex(r"[~^:]|@\{")
 """What may follow a name in a revision."""
 _EVERYTHING = "+refs/heads/*:refs/remotes/origin/*"
-_HASH = re.compile(r"[0-9a-f]{7,64}")
+_HASH = regex(r"[0-9a-f]{7,64}")
 VARIABLE = "LAYERGUARD_BASE"
 
 

@@ -6,18 +6,18 @@ runs git: whoever asks resolves the branch or the commit.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from layerguard.allowances.events import HASH, read_merge_group, read_push
+from layerguard.regex import regex
 from layerguard.surroundings import is_set
 
-_NO_COMMIT = re.compile(r"0+")
-_MERGE_REF = re.compile(r"refs/pull/\d+/merge")
-_QUEUE = re.compile(r"(?:refs/heads/|origin/)?gh-readonly-queue/(.+)/pr-\d+-[0-9a-f]+")
+_NO_COMMIT = regex(r"0+")
+_MERGE_REF = regex(r"refs/pull/\d+/merge")
+_QUEUE = regex(r"(?:refs/heads/|origin/)?gh-readonly-queue/(.+)/pr-\d+-[0-9a-f]+")
 
 # `CI` is what all but Azure Pipelines, TeamCity and older versions of Jenkins set.
 _MARKS = (

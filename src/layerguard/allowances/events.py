@@ -5,15 +5,15 @@ Its keys are those of GitHub's page "Webhook events and payloads".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
 
 from layerguard.errors import UserError
+from layerguard.regex import regex
 
-HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+HASH = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 _Kind = TypeVar("_Kind")
 

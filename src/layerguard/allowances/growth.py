@@ -7,7 +7,6 @@ of a contract that is new is none when the same import stood in the base's code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from layerguard.allowances import Allowances, Entry, Judgement, complaint
@@ -18,11 +17,12 @@ from layerguard.code.blocks import Blocks
 from layerguard.code.decoding import Unreadable, decode
 from layerguard.contracts import Contract
 from layerguard.model import Violation
+from layerguard.regex import regex
 
 Texts = Callable[[str], list[bytes]]
 """Gives the bytes of the files that a module has in the work tree."""
 
-_SCOPE = re.compile(r"^([^:/]+)(?::(\S+))? -> (.+)$")
+_SCOPE = regex(r"^([^:/]+)(?::(\S+))? -> (.+)$")
 
 
 def find_growth(

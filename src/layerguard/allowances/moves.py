@@ -5,12 +5,12 @@ A module moved where a `removed` contract says so, and where git is certain of a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
 from layerguard.graph import parents
+from layerguard.regex import regex
 
-_KEY = re.compile(r"(?P<importer>.+?)(?P<scope>:[^/]*?)? -> (?P<imported>\S+)(?P<mark> \(\w+\))?")
+_KEY = regex(r"(?P<importer>.+?)(?P<scope>:[^/]*?)? -> (?P<imported>\S+)(?P<mark> \(\w+\))?")
 
 
 class Moves:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
 from layerguard.allowances import VERSION, Allowances, Entry, contract_of, split_lines
+from layerguard.regex import regex
 
 INTRODUCTION = (
     "# Tolerated for now. `layerguard ratchet` removes lines; none is ever added to an existing contract."
 )
-_KEY_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
+_KEY_TOKEN = regex(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 
 
 def add_entries(allowances: Allowances, contract: str, keys: Collection[str]) -> str:

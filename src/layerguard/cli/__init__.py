@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from layerguard import __version__
+from layerguard.asked import Asked
 from layerguard.errors import UserError
-from layerguard.surroundings import FORMATS, IN_COLOUR, default_format
-from layerguard.terminal import Progress, deliver, print_text, say, tell_error, wants_colour
+from layerguard.surroundings import FORMATS
+from layerguard.terminal import Progress, print_text, say, tell_error
 
 if TYPE_CHECKING:
     from layerguard.model import Reach
@@ -83,30 +84,25 @@ def check(
     Exit status: 0 all contracts kept, 1 violations (with --diff: something to fix), 2 the check could not be
     made.
     """
-    from layerguard import run  # noqa: PLC0415 - heavy
-    from layerguard.keeping import open_keeper, outcome  # noqa: PLC0415 - heavy
+    from layerguard import checking  # noqa: PLC0415 - heavy
 
     if diff:
         return int(_fix(paths, contracts, write=False) and not exit_zero)
     if fix:
         _fix(paths, contracts, write=True)
-    form = (output_format or default_format(os.environ)) + (IN_COLOUR if wants_colour(output_file) else "")
-    keeper = None if no_cache else open_keeper(cache_dir)
-    with Progress() as progress:
-        report = run.check(
-            paths=paths,
-            contracts=contracts,
-            base=base,
-            show_allowed=show_allowed,
-            progress=progress,
-            keeper=keeper,
-        )
-    verdict = outcome(report, form)
-    if keeper:
-        keeper.keep(verdict, (paths, contracts, base, show_allowed))
-    deliver([*(keeper.notes if keeper else ()), *verdict.notes], verdict.text, output_file)
-    flags = {"exit_zero": exit_zero, "strict_contracts": strict_contracts}
-    return int(verdict.fails({flag for flag in flags if flags[flag]}))
+    values = {
+        "base": base,
+        "cache_dir": cache_dir,
+        "output_file": output_file,
+        "output_format": output_format,
+    }
+    flags = {
+        "exit_zero": exit_zero,
+        "no_cache": no_cache,
+        "show_allowed": show_allowed,
+        "strict_contracts": strict_contracts,
+    }
+    return checking.check(Asked.of(paths, contracts, values, flags))
 
 
 @cli.command("ratchet")

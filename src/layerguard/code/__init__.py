@@ -12,7 +12,9 @@ import re
 from functools import cached_property
 from typing import NamedTuple
 
-_TOKEN = re.compile(
+from layerguard.regex import regex
+
+_TOKEN = regex(
     r"#[^\n]*+"
     r'|"""(?:[^"\\]++|\\.|"(?!""))*+"""'
     r"|'''(?:[^'\\]++|\\.|'(?!''))*+'''"
@@ -22,10 +24,10 @@ _TOKEN = re.compile(
     r"|[\"']",
     re.DOTALL,
 )
-_PREFIX = re.compile(r"(?<!\w)[rRbBuUfFtT]{1,2}\Z")
-_LITERAL_PART = re.compile(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}\"']", re.DOTALL)
-_FIELD_PART = re.compile(r"[\"'#()\[\]{}:]")
-_STRING_AT_ALL = re.compile(r"[\"'#\\]")
+_PREFIX = regex(r"(?<!\w)[rRbBuUfFtT]{1,2}\Z")
+_LITERAL_PART = regex(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}\"']", re.DOTALL)
+_FIELD_PART = regex(r"[\"'#()\[\]{}:]")
+_STRING_AT_ALL = regex(r"[\"'#\\]")
 
 
 class StringToken(NamedTuple):

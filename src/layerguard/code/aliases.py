@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-_TARGET = re.compile(r"[ \t\f]*(\w+)[ \t]*(?::[^=\n]*)?\Z")
+from layerguard.regex import regex
+
+_TARGET = regex(r"[ \t\f]*(\w+)[ \t]*(?::[^=\n]*)?\Z")
 
 
 def with_aliases(masked: str, known: Mapping[str, str]) -> dict[str, str]:

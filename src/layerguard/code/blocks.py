@@ -15,17 +15,18 @@ from typing import NamedTuple
 from layerguard.code import Code
 from layerguard.code.conditions import truth
 from layerguard.model import When
+from layerguard.regex import regex
 
 _ROUND = str.maketrans("[]{}", "()()")
-_HEADER = re.compile(
+_HEADER = regex(
     r"(?:async[ \t\f]+)?(def|class|if|elif|else|try|except|finally|with|for|while|match|case)(?!\w)[ \t\f]*"
 )
-_NAME = re.compile(r"\w+")
-_COLON = re.compile(r"[(\[{]|[)\]}]|:(?!=)|(?<!\w)lambda(?!\w)")
-_AFTER_LAMBDA = re.compile(r"[(\[{]|[)\]}]|[:,]")
-_LAMBDA = re.compile(r"(?<!\w)lambda(?!\w)")
-_SUPPRESS = re.compile(r"(?<!\w)suppress\s*\(([^()]*)\)")
-_DOTTED = re.compile(r"\w+(?:\s*\.\s*\w+)*")
+_NAME = regex(r"\w+")
+_COLON = regex(r"[(\[{]|[)\]}]|:(?!=)|(?<!\w)lambda(?!\w)")
+_AFTER_LAMBDA = regex(r"[(\[{]|[)\]}]|[:,]")
+_LAMBDA = regex(r"(?<!\w)lambda(?!\w)")
+_SUPPRESS = regex(r"(?<!\w)suppress\s*\(([^()]*)\)")
+_DOTTED = regex(r"\w+(?:\s*\.\s*\w+)*")
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
-_WORD = re.compile(r"[(\[{]|[)\]}]|(?<!\w)(?:and|or|if|else|lambda)(?!\w)")
-_NOT = re.compile(r"not(?!\w)")
+from layerguard.regex import regex
+
+_WORD = regex(r"[(\[{]|[)\]}]|(?<!\w)(?:and|or|if|else|lambda)(?!\w)")
+_NOT = regex(r"not(?!\w)")
 
 
 def truth(condition: str, typing_names: Collection[str]) -> bool | None:

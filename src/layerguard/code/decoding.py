@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_NO_CODE = re.compile(rb"^[ \t\f]*(?:#|\r|\n|$)")
+from layerguard.regex import regex
+
+_COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_NO_CODE = regex(rb"^[ \t\f]*(?:#|\r|\n|$)")
 
 
 class Unreadable(Exception):  # noqa: N818 - the field says that a file is unreadable

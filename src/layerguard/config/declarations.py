@@ -19,6 +19,7 @@ from layerguard.config.settings import KEYS
 from layerguard.contracts import KINDS, Contract
 from layerguard.contracts.seeds import Plant
 from layerguard.errors import UserError
+from layerguard.regex import regex
 from layerguard.tables import describe, known, quoted, read_table, suggest
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ MAY_BE_EMPTY = frozenset(
 LOADING = ("import", "dynamic")
 """The ways to name a module that load it."""
 
-_ID = re.compile(r"[a-z0-9-]+")
-_TEXT_OF_TEMPLATE = re.compile(r"[\w.:-]*")
-_FIELD_OF_TEMPLATE = re.compile(r"0|[1-9][0-9]*|key")
-_TOKEN = re.compile(
+_ID = regex(r"[a-z0-9-]+")
+_TEXT_OF_TEMPLATE = regex(r"[\w.:-]*")
+_FIELD_OF_TEMPLATE = regex(r"0|[1-9][0-9]*|key")
+_TOKEN = regex(
     r'''"""(?:\\[\s\S]|[^\\])*?"""|\'\'\'[\s\S]*?\'\'\''''
     r"""|(?<![\w.-])(?:id|"id"|'id')[ \t]*=[ \t]*(?P<quote>["'])(?P<id>[a-z0-9-]*)(?P=quote)"""
     r"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*"""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore import GitIgnorePatternError
-
+from layerguard.regex import regex
 from layerguard.tables import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
-_NO_PART_OF_A_NAME = re.compile(r"[\s/\\:;,|()\[\]{}<>!?'\"#=&]")
-_FILE = re.compile(r"^\.?[/\\]|[/\\]")
+_NO_PART_OF_A_NAME = regex(r"[\s/\\:;,|()\[\]{}<>!?'\"#=&]")
+_FILE = regex(r"^\.?[/\\]|[/\\]")
 
 
 def find_fault(pattern: str, *, scoped: bool = False) -> tuple[str, str]:
@@ -54,8 +52,13 @@ def find_fault_in_name(name: str) -> tuple[str, str]:
     return find_fault(name)
 
 
-def find_fault_in_paths(patterns: Iterable[str]) -> str:
+def find_fault_in_paths(patterns: Collection[str]) -> str:
     """Return what is wrong with a list of gitignore patterns (the first fault); empty for a sound list."""
+    if not patterns:
+        return ""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - heavy, and few projects have such patterns
+    from pathspec.patterns.gitignore import GitIgnorePatternError  # noqa: PLC0415 - the same
+
     for pattern in patterns:
         try:
             sound = any(line.include is not None for line in GitIgnoreSpec.from_lines([pattern]).patterns)

@@ -8,9 +8,9 @@ from layerguard.circles import Edge, breakers, in_circles, shortest_path
 from layerguard.contracts.base import Contract, allowance_key, empty_packages
 from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.graph import Graph, parents, within
-from layerguard.index import Selection
 from layerguard.model import Import, Violation
 from layerguard.patterns import Patterns
+from layerguard.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

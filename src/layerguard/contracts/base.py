@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from layerguard.contracts.seeds import SCOPE, Ground, Plant, Seed
-from layerguard.index import Selection, kinds_table
+from layerguard.index import kinds_table
 from layerguard.model import Import, Location, Reach, Severity, Step, Via, Violation, When
 from layerguard.patterns import Importers, Patterns
+from layerguard.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -121,14 +122,14 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def looked_at(self, graph: Graph) -> Selection:
         """Return the imports that count, by place; with `reach` load only those that run on load."""
-        importers = _importers(self.exclude_importers)
+        is_left_out = _importers(self.exclude_importers).of_module if self.exclude_importers else None
         if self.reach != "load":
             table = kinds_table(self.ways, self.when, unknown=self.knows_unknown)
-            return Selection(graph.imports, table, importers.of_module, self.looks_at)
+            return Selection(graph.imports, table, is_left_out, self.looks_at)
         ways = [way for way in self.ways if way in {"import", "dynamic"}]
         whens: list[When] = ["load"] if "load" in self.when else []
         table = kinds_table(ways, whens, unknown=self.knows_unknown)
-        return Selection(graph.imports, table, importers.of_module, self.looks_at, _package_asked)
+        return Selection(graph.imports, table, is_left_out, self.looks_at, _package_asked)
 
     def arrived(self, arrival: Arrival) -> Violation:
         """Tell of an import that enters a place which it, or what leads to it, must not reach."""

@@ -8,9 +8,9 @@ from layerguard.chains import Arrival, Hit, Reached, Web, hits, may_hit
 from layerguard.contracts.base import Contract, empty_packages, empty_targets
 from layerguard.contracts.seeds import Ground, Seed
 from layerguard.graph import Graph, within
-from layerguard.index import Selection
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
+from layerguard.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import ClassVar
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, ClassVar
 
 from layerguard.contracts.base import Contract, verb
 from layerguard.contracts.seeds import Ground, Seed, Target
 from layerguard.graph import Graph, parents
 from layerguard.model import Import, Location, Via, Violation
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _LOGS = frozenset({"changelog", "change_log", "changes", "history", "news", "newsfragments", "releases"})
 _LOG_SUFFIXES = frozenset({"", ".adoc", ".html", ".md", ".rst", ".txt"})
@@ -76,7 +77,7 @@ class Removed(Contract, frozen=True, kw_only=True):
                     because=self.because,
                     hint=self.hint,
                 )
-        texts = None if self.text is None else GitIgnoreSpec.from_lines(self.text)
+        texts = None if self.text is None else _specification(self.text)
         above = {parent for old in self.modules for parent in parents(old)}
         for found in self.looked_at(graph).naming(lambda name: name in above or self.covering(name)):
             if found.via == "text" and not _counts(found.importer, texts):
@@ -92,7 +93,7 @@ class Removed(Contract, frozen=True, kw_only=True):
     def plants(self, ground: Ground) -> Iterator[Seed]:
         """Yield imports of the old modules, and a mention of each in a text file."""
         home = ground.first(self.heeds)
-        texts = None if self.text is None else GitIgnoreSpec.from_lines(self.text)
+        texts = None if self.text is None else _specification(self.text)
         page = next((path for path in ground.texts if _counts(path, texts) and self.heeds(path)), "")
         for old in self.modules:
             if home:
@@ -135,6 +136,12 @@ class Removed(Contract, frozen=True, kw_only=True):
         now = f"now {new}{target[len(old) :]}" if new else "which was removed"
         message = f"{found.importer} {verb(found)} {target}, {now}"
         return self.violation(found, imported=target, location=location, message=message)
+
+
+def _specification(patterns: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - heavy, and few contracts need it
+
+    return GitIgnoreSpec.from_lines(patterns)
 
 
 def _counts(path: str, texts: GitIgnoreSpec | None) -> bool:

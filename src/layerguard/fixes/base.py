@@ -13,9 +13,10 @@ import msgspec
 from layerguard.contracts.removed import Removed
 from layerguard.graph import Graph
 from layerguard.model import Location, Via
+from layerguard.regex import regex
 from layerguard.tables import quoted
 
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = regex(r"\r\n?|\n")
 
 
 class Refusal(Exception):  # noqa: N818 - no error: the place is left as it is

@@ -18,8 +18,9 @@ from layerguard.code import Code
 from layerguard.fixes.base import Edit, Place, Project, Refusal, offset, old_and_new
 from layerguard.graph import within
 from layerguard.imports.statements import Statement
+from layerguard.regex import regex
 
-_AS = re.compile(r"[ \t\f]+as(?!\w)")
+_AS = regex(r"[ \t\f]+as(?!\w)")
 _BLANKS = r"[\s\\]*"
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from layerguard.code import Code, StringToken
 from layerguard.fixes.base import Edit, Place, Project, Refusal, old_and_new, refuse_split
+from layerguard.regex import regex
 
-_BUILT = re.compile(r"[\s)]*(?:[+%](?!=)|\.\s*format\s*\()")
-_RETURNS_TOP = re.compile(r"(?<!\w)__import__\s*\([\s(]*(?:name\s*=\s*)?\Z")
-_ALONE = re.compile(r"(?:^|[\n;:])[ \t\f]*(?:\w+\.)?__import__\s*\([\s(]*(?:name\s*=\s*)?\Z")
-_RETURNS_IT = re.compile(r"(?:import_module|find_spec|resolve_name|run_module)\s*\([\s(]*(?:\w+\s*=\s*)?\Z")
-_AFTER = re.compile(r"[\s),]*(?:$|\n|;|#)")
+_BUILT = regex(r"[\s)]*(?:[+%](?!=)|\.\s*format\s*\()")
+_RETURNS_TOP = regex(r"(?<!\w)__import__\s*\([\s(]*(?:name\s*=\s*)?\Z")
+_ALONE = regex(r"(?:^|[\n;:])[ \t\f]*(?:\w+\.)?__import__\s*\([\s(]*(?:name\s*=\s*)?\Z")
+_RETURNS_IT = regex(r"(?:import_module|find_spec|resolve_name|run_module)\s*\([\s(]*(?:\w+\s*=\s*)?\Z")
+_AFTER = regex(r"[\s),]*(?:$|\n|;|#)")
 _LONGEST_CALL = 200
 
 

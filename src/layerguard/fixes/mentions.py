@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from layerguard.fixes.base import Edit, Place, Project, Refusal, disagreement, old_and_new
+from layerguard.regex import regex
 
-_GOES_ON = re.compile(r"[*{]|\.\w")
-_MORE = re.compile(r"[\w./-]*")
-_SUFFIX = re.compile(r"(/__init__)?(\.pyi?)\Z")
-_CERTAIN = re.compile(r"(?:(?<!\w)(?:import|from)|::|(?<!\S)-m)[ \t]+\Z")
+_GOES_ON = regex(r"[*{]|\.\w")
+_MORE = regex(r"[\w./-]*")
+_SUFFIX = regex(r"(/__init__)?(\.pyi?)\Z")
+_CERTAIN = regex(r"(?:(?<!\w)(?:import|from)|::|(?<!\S)-m)[ \t]+\Z")
 
 
 def fix_mention(text: str, place: Place, project: Project) -> Iterator[Edit]:

@@ -6,17 +6,17 @@ dots as that takes; otherwise it becomes absolute.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from layerguard.code import Code
 from layerguard.fixes.base import Edit, Place, Project, Refusal, offset, refuse_split
 from layerguard.imports.statements import Statement
+from layerguard.regex import regex
 
-_AS = re.compile(r"\s+as\s+\w+")
-_COMMA = re.compile(r"\s*,")
-_LAZY = re.compile(r"lazy[ \t\f]+\Z")
+_AS = regex(r"\s+as\s+\w+")
+_COMMA = regex(r"\s*,")
+_LAZY = regex(r"lazy[ \t\f]+\Z")
 
 
 class _Name(NamedTuple):

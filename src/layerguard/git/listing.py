@@ -8,8 +8,9 @@ import shutil
 from pathlib import Path
 
 from layerguard.git.running import find_checkout, refusal, run
+from layerguard.regex import regex
 
-_UNREADABLE = re.compile(r"^warning: could not open directory '(.*)/': ", re.MULTILINE)
+_UNREADABLE = regex(r"^warning: could not open directory '(.*)/': ", re.MULTILINE)
 
 
 def list_files(root: Path) -> list[str] | None:

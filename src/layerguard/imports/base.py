@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 import msgspec
@@ -10,8 +9,9 @@ import msgspec
 from layerguard.code import Code
 from layerguard.code.blocks import Blocks
 from layerguard.model import Via, When
+from layerguard.regex import regex
 
-_NAME = re.compile(r"([\w*]+)(?:\s+as\s+(\w+))?")
+_NAME = regex(r"([\w*]+)(?:\s+as\s+(\w+))?")
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):

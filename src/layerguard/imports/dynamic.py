@@ -13,6 +13,7 @@ from typing import Literal
 from layerguard.code import Code, StringToken
 from layerguard.code.aliases import with_aliases
 from layerguard.imports.base import Page, WrittenImport, WrittenName
+from layerguard.regex import regex
 
 _WORDS = ("importlib", "pkgutil", "runpy", "__import__")
 _FUNCTIONS = {
@@ -30,10 +31,10 @@ _PARAMETERS = {
     "resolve_name": ("name",),
     "run_module": ("mod_name",),
 }
-_PART = re.compile(r"[(\[{]|[)\]}]|,")
-_KEYWORD = re.compile(r"\s*(\w+)\s*=(?!=)")
-_BUILT = re.compile(r"\s*(?:[+%]|\.\s*format\s*\()")
-_MODULE = re.compile(r"\w+(?:\.\w+)*")
+_PART = regex(r"[(\[{]|[)\]}]|,")
+_KEYWORD = regex(r"\s*(\w+)\s*=(?!=)")
+_BUILT = regex(r"\s*(?:[+%]|\.\s*format\s*\()")
+_MODULE = regex(r"\w+(?:\.\w+)*")
 
 Span2 = tuple[int, int]
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from layerguard.code import Code
 from layerguard.code.decoding import decode
 from layerguard.imports.base import Span, WrittenImport, WrittenName
+from layerguard.regex import regex
 
-_ASSIGNED = re.compile(r"^(\w+)[ \t]*(?::[^=\n]*(?:\n[^=\n]*)*?)?=(?!=)", re.MULTILINE)
-_FIELD = re.compile(r"\{(\w+)\}")
+_ASSIGNED = regex(r"^(\w+)[ \t]*(?::[^=\n]*(?:\n[^=\n]*)*?)?=(?!=)", re.MULTILINE)
+_FIELD = regex(r"\{(\w+)\}")
 
 
 class NoTable(Exception):  # noqa: N818 - it is raised for the lack of one

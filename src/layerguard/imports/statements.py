@@ -12,17 +12,18 @@ from unicodedata import normalize
 
 from layerguard.code import Code
 from layerguard.imports.base import Span, WrittenImport, WrittenName
+from layerguard.regex import regex
 
-_IMPORT = re.compile(r"import(?!\w)")
-_FROM = re.compile(r"(?:^|(?<=[\s;:]))(?:(lazy)[ \t\f]+)?from(?!\w)([ \t\f.\w]*)\Z")
-_MARGIN = re.compile(r"(?:lazy[ \t\f]+)?(?:from|import)(?!\w)")
-_NEXT = re.compile(r"\n(?=[^\s)#])")
-_LAZY = re.compile(r"(?:^|(?<=[\s;:]))lazy[ \t\f]*\Z")
-_END = re.compile(r"[\n;]|\Z")
-_MODULES = re.compile(r"(\w+(?:[ \t\f]*\.[ \t\f]*\w+)*)(?:[ \t\f]+as[ \t\f]+(\w+))?")
-_NAMES = re.compile(r"(\*|\w+)(?:\s+as\s+(\w+))?")
-_BLANK = re.compile(r"[ \t\f]+")
-_USUAL = re.compile(
+_IMPORT = regex(r"import(?!\w)")
+_FROM = regex(r"(?:^|(?<=[\s;:]))(?:(lazy)[ \t\f]+)?from(?!\w)([ \t\f.\w]*)\Z")
+_MARGIN = regex(r"(?:lazy[ \t\f]+)?(?:from|import)(?!\w)")
+_NEXT = regex(r"\n(?=[^\s)#])")
+_LAZY = regex(r"(?:^|(?<=[\s;:]))lazy[ \t\f]*\Z")
+_END = regex(r"[\n;]|\Z")
+_MODULES = regex(r"(\w+(?:[ \t\f]*\.[ \t\f]*\w+)*)(?:[ \t\f]+as[ \t\f]+(\w+))?")
+_NAMES = regex(r"(\*|\w+)(?:\s+as\s+(\w+))?")
+_BLANK = regex(r"[ \t\f]+")
+_USUAL = regex(
     r"([ \t]*)(?:from[ \t]+([\w.]+)[ \t]+import(?!\w)[ \t]*(\(?)"
     r"|import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?:\n|\Z))"
 )

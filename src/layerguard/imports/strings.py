@@ -11,17 +11,18 @@ from collections.abc import Iterator
 
 from layerguard.code import Code, StringToken
 from layerguard.imports.base import Page, WrittenImport, WrittenName
+from layerguard.regex import regex
 
-_POSSIBLE = re.compile(r"[\"'](?:\\\n)?(?:[^\W\d]\w*\.)*[^\W\d]\w*[.:]")
-_PATH = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)|(?:[^\W\d]\w*\.)+[^\W\d]\w*")
-_PREFIX = re.compile(r"(?:[^\W\d]\w*\.)+")
-_BUILT = re.compile(r"[ \t\f\n]*(?:[+%](?!=)|\.\s*format\s*\()")
-_BLANK = re.compile(r"[ \t\f\n]*")
-_SURE = re.compile(
+_POSSIBLE = regex(r"[\"'](?:\\\n)?(?:[^\W\d]\w*\.)*[^\W\d]\w*[.:]")
+_PATH = regex(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)|(?:[^\W\d]\w*\.)+[^\W\d]\w*")
+_PREFIX = regex(r"(?:[^\W\d]\w*\.)+")
+_BUILT = regex(r"[ \t\f\n]*(?:[+%](?!=)|\.\s*format\s*\()")
+_BLANK = regex(r"[ \t\f\n]*")
+_SURE = regex(
     r"(?<![a-zA-Z])(?:patch(?:ing|\s*\.\s*(?:dict|multiple))?|setattr|delattr|import_string|import_module"
     r"|symbol_by_name|locate)\s*\(\s*(?:(?:target|in_dict|name)\s*=\s*)?\Z"
 )
-_OTHER = re.compile(
+_OTHER = regex(
     # The name of a logger,
     r"(?:getLogger|get_(?:\w+_)?logger|assert(?:No)?Logs)\s*\(\s*(?:(?:name|logger)\s*=\s*)?\Z"
     r"|(?i:(?<![a-z])logger(?:_name)?)\s*(?::[^=\n]*)?=\s*(?:\(\s*)?\Z"
@@ -30,11 +31,11 @@ _OTHER = re.compile(
     # or of a file.
     r"|(?<!/)/\s*\Z|(?<![\w.])(?:open|Path)\s*\(\s*\Z|\.\s*joinpath\s*\(\s*\Z"
 )
-_OTHER_BEHIND = re.compile(r"\s*/(?!/)|\s*,\s*logging\s*\.\s*[A-Z]")
-_PATH_JOIN = re.compile(r"(?<!\w)path\s*\.\s*join\s*\Z")
-_LOGGER = re.compile(r"(?:getLogger|get_(?:\w+_)?logger)\s*\Z")
-_LOGGERS = re.compile(r"(?:[\"']loggers[\"']\s*:|(?<!\w)loggers\s*(?::[^=\n]*)?=)\s*\Z")
-_BRACKET = re.compile(r"[(\[{]|[)\]}]")
+_OTHER_BEHIND = regex(r"\s*/(?!/)|\s*,\s*logging\s*\.\s*[A-Z]")
+_PATH_JOIN = regex(r"(?<!\w)path\s*\.\s*join\s*\Z")
+_LOGGER = regex(r"(?:getLogger|get_(?:\w+_)?logger)\s*\Z")
+_LOGGERS = regex(r"(?:[\"']loggers[\"']\s*:|(?<!\w)loggers\s*(?::[^=\n]*)?=)\s*\Z")
+_BRACKET = regex(r"[(\[{]|[)\]}]")
 _LONGEST_TABLE = 4000
 """How far before a string the bracket around it is looked for, in characters."""
 _LONGEST_CALL = 80

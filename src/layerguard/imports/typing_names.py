@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from layerguard.code import Code
 from layerguard.code.aliases import with_aliases
 from layerguard.imports.base import WrittenImport
+from layerguard.regex import regex
 
 _TYPING = frozenset({"typing", "typing_extensions"})
 _CONSTANT = "TYPE_CHECKING"
-_SET = re.compile(rf"{_CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)")
+_SET = regex(rf"{_CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)")
 
 
 def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[str]:

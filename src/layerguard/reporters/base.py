@@ -6,12 +6,13 @@ import json
 import re
 
 from layerguard.model import Report, Step, Violation
+from layerguard.regex import regex
 
 # What can drive a terminal, end a line, turn the direction of writing, or stand in no UTF-8 or XML file.
 _BEYOND_ASCII = r"\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
-_UNSAFE = re.compile(rf"[\x00-\x1f{_BEYOND_ASCII}]")
-_UNSAFE_IN_JSON = re.compile(f"[{_BEYOND_ASCII}]")  # the others are line ends, or escaped anyway
-_FULL_HASH = re.compile(r"[0-9a-f]{40,64}")
+_UNSAFE = regex(rf"[\x00-\x1f{_BEYOND_ASCII}]")
+_UNSAFE_IN_JSON = regex(f"[{_BEYOND_ASCII}]")  # the others are line ends, or escaped anyway
+_FULL_HASH = regex(r"[0-9a-f]{40,64}")
 _SHORT_HASH = 7
 
 

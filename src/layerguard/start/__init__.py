@@ -5,14 +5,13 @@ That is the help, the version, what a shell completes, and a check whose outcome
 
 from __future__ import annotations
 
-import os
 import sys
 
+from layerguard.asked import read_arguments
 from layerguard.errors import UserError
-from layerguard.start.arguments import read_arguments
+from layerguard.snapshots import Glance
 from layerguard.start.known import find_outcome
-from layerguard.surroundings import IN_COLOUR, default_format
-from layerguard.terminal import deliver, say, tell_error, wants_colour
+from layerguard.terminal import deliver, say, tell_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,17 +48,16 @@ def _check(words: Sequence[str]) -> int | None:
     asked = read_arguments(words)
     if asked is None:
         return None
-    verdict = find_outcome(asked)
+    glance = Glance()
+    verdict = None if "no_cache" in asked.flags else find_outcome(asked, glance)
     if verdict is None:
-        return None
-    output_file = asked.values.get("output_file")
-    form = asked.values.get("output_format") or default_format(os.environ)
-    if wants_colour(output_file):
-        form += IN_COLOUR
+        from layerguard.checking import check  # noqa: PLC0415 - heavy
+
+        return check(asked, glance)
     text = verdict.text
-    if form != verdict.form:
+    if asked.form != verdict.form:
         from layerguard.reporters import render_again  # noqa: PLC0415 - heavy
 
-        text = render_again(verdict.report, form)
-    deliver(verdict.notes, text, output_file)
+        text = render_again(verdict.report, asked.form)
+    deliver(verdict.notes, text, asked.values.get("output_file"))
     return int(verdict.fails(asked.flags))

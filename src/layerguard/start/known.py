@@ -5,31 +5,29 @@ from __future__ import annotations
 import os
 
 from layerguard import __version__
+from layerguard.snapshots import Glance
 from layerguard.verdicts import FOLDER, VARIABLE, Verdict, find_verdict, key_of, place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from layerguard.start.arguments import Asked
+    from layerguard.asked import Asked
 
 
-def find_outcome(asked: Asked) -> Verdict | None:
+def find_outcome(asked: Asked, glance: Glance) -> Verdict | None:
     """Return the outcome of the same check, if it is still good; None wherever that is not certain."""
     try:
         here = os.getcwd()  # noqa: PTH109 - no pathlib here
     except OSError:
-        return None
-    output_file = asked.values.get("output_file")
-    if output_file and os.path.isdir(output_file):  # noqa: PTH112 - no pathlib here
         return None
     base, show_allowed = asked.values.get("base"), "show_allowed" in asked.flags
     key = key_of(here, asked.paths, asked.contracts, base, show_allowed)
     for folder in _folders(here, asked.values.get("cache_dir")):
         try:
             with open(place_of(f"{folder}{os.sep}{__version__}", key), "rb") as file:  # noqa: PTH123 - the same
-                return find_verdict(file.read(), key)
-        except (OSError, ValueError):
+                return find_verdict(file.read(), key, glance)
+        except (OSError, ValueError, IndexError):  # not there, damaged, or of another making
             continue
     return None
 

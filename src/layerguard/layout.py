@@ -1,0 +1,91 @@
+"""The tree of an earlier run: good as long as no folder has changed, nor what git ignores and tracks."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from binascii import crc32
+
+import msgspec
+
+from layerguard.cache import Cache, written_by
+from layerguard.config import Config
+from layerguard.model import Module
+from layerguard.snapshots import Glance, are_young, joined, texts_of
+from layerguard.sources import Problem, Source, Tree
+from layerguard.surroundings import find_git
+from layerguard.verdicts import git_variables
+
+_Content = tuple[
+    tuple[Source, ...],
+    tuple[Module, ...],
+    tuple[Problem, ...],
+    tuple[str, ...],
+    tuple[str, ...],
+    tuple[str, ...],
+]
+_decoder = msgspec.msgpack.Decoder(_Content)
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """A tree and the paths, absolute, whose numbers tell that it is still the same."""
+
+    tree: Tree
+    paths: list[str]
+
+
+def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) -> Layout | None:
+    """Return the tree of an earlier run, where it must be the same still; its files only where asked for."""
+    key = _key(config, files=files)
+    parts = cache.read(_name(key), _kind())
+    if parts is None or str(parts[0], "utf-8", "surrogateescape") != key:
+        return None
+    paths = texts_of(parts[1])
+    if glance.numbers_of(paths).tobytes() != parts[2]:
+        return None
+    sources, modules, problems, siblings, roots, noted = _decoder.decode(parts[3])
+    tree = Tree(
+        sources=sources,
+        modules={module.name: module for module in modules},
+        problems=problems,
+        files=tuple(texts_of(parts[4])),
+        siblings=frozenset(siblings),
+        roots=frozenset(roots),
+        noted=noted,
+    )
+    return Layout(tree, paths)
+
+
+def keep_layout(
+    cache: Cache, config: Config, layout: Layout, numbers: array[int], moment: int, *, files: bool
+) -> None:
+    """Keep a tree with the numbers of its paths, as they were before it was read; not if one is too young."""
+    if are_young(numbers, moment):
+        return
+    key, tree = _key(config, files=files), layout.tree
+    modules = tuple(tree.modules.values())
+    siblings, roots = sorted(tree.siblings), sorted(tree.roots)
+    content = (tree.sources, modules, tree.problems, siblings, roots, tree.noted)
+    parts = [
+        key.encode("utf-8", "surrogateescape"),
+        joined(layout.paths),
+        numbers.tobytes(),
+        msgspec.msgpack.encode(content),
+        joined(tree.files if files else ()),
+    ]
+    cache.write_parts(_name(key), _kind(), parts)
+
+
+def _kind() -> str:
+    return f"layout {written_by('inventory.py', 'layout.py', 'model.py', 'names.py', 'sources.py')}"
+
+
+def _key(config: Config, *, files: bool) -> str:
+    roots = ["default"] if config.source_roots is None else ["these", *config.source_roots]
+    facts = [f"{name}={value}" for name, value in sorted(git_variables(os.environ).items())]
+    parts = [str(config.root), config.path, str(files), *roots, "", *config.exclude, ""]
+    return "\0".join([*parts, find_git(os.environ), *facts])
+
+
+def _name(key: str) -> str:
+    return f"layout-{crc32(key.encode('utf-8', 'surrogateescape')):08x}"
