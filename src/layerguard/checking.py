@@ -14,7 +14,8 @@ from layerguard.terminal import Progress, deliver
 def check(asked: Asked, glance: Glance | None = None) -> int:
     """Check the project that holds the current folder, tell what was found, and return the status.
 
-    `glance` has the numbers of files that this run has asked for. Raises UserError when the check cannot be made.
+    `glance` has the numbers of files that this run has asked for. Raises UserError when the check cannot be
+    made.
     """
     keeper = None if "no_cache" in asked.flags else open_keeper(asked.values.get("cache_dir"), glance)
     base, show_allowed = asked.values.get("base"), "show_allowed" in asked.flags

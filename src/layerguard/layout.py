@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from array import array
 from binascii import crc32
 
 import msgspec
@@ -11,7 +10,7 @@ import msgspec
 from layerguard.cache import Cache, written_by
 from layerguard.config import Config
 from layerguard.model import Module
-from layerguard.snapshots import Glance, are_young, joined, texts_of
+from layerguard.snapshots import Glance, are_same, are_young, bytes_of, joined, texts_of
 from layerguard.sources import Problem, Source, Tree
 from layerguard.surroundings import find_git
 from layerguard.verdicts import git_variables
@@ -41,7 +40,7 @@ def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) ->
     if parts is None or str(parts[0], "utf-8", "surrogateescape") != key:
         return None
     paths = texts_of(parts[1])
-    if glance.numbers_of(paths).tobytes() != parts[2]:
+    if not are_same(glance.numbers_of(paths), parts[2]):
         return None
     sources, modules, problems, siblings, roots, noted = _decoder.decode(parts[3])
     tree = Tree(
@@ -57,7 +56,7 @@ def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) ->
 
 
 def keep_layout(
-    cache: Cache, config: Config, layout: Layout, numbers: array[int], moment: int, *, files: bool
+    cache: Cache, config: Config, layout: Layout, numbers: list[int], moment: int, *, files: bool
 ) -> None:
     """Keep a tree with the numbers of its paths, as they were before it was read; not if one is too young."""
     if are_young(numbers, moment):
@@ -69,7 +68,7 @@ def keep_layout(
     parts = [
         key.encode("utf-8", "surrogateescape"),
         joined(layout.paths),
-        numbers.tobytes(),
+        bytes_of(numbers),
         msgspec.msgpack.encode(content),
         joined(tree.files if files else ()),
     ]

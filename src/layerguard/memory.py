@@ -19,7 +19,7 @@ import msgspec
 from layerguard.cache import Cache, written_by
 from layerguard.imports.syntax import parser_size
 from layerguard.index import Columns
-from layerguard.snapshots import WIDTH, joined, texts_of
+from layerguard.snapshots import WIDTH, bytes_of, joined, texts_of
 from layerguard.sources import Problem, Tree
 from layerguard.watching import Watch
 
@@ -140,7 +140,7 @@ class Memory:
         context, places, numbers, digests, *columns, rest = parts
         old = texts_of(places)
         known = {place: number for number, place in enumerate(old)} if old != self._places else None
-        now = memoryview(self._watch.numbers).cast("B")
+        now = memoryview(bytes_of(self._watch.numbers))
         for number, place in enumerate(self._places):
             before = number if known is None else known.get(place, -1)
             start, other = number * _NUMBERS, before * _NUMBERS
@@ -160,15 +160,15 @@ class Memory:
 
     def _write_outlines(self, outlines: Outlines) -> None:
         columns = outlines.columns
-        numbers = array("q", self._watch.numbers[: len(self._places) * WIDTH])
+        numbers = self._watch.numbers[: len(self._places) * WIDTH]
         for number, place in enumerate(self._places):
             if place in self._watch.young or not self.digests[number]:
                 # Numbers that no file has: this one is to be read again.
-                numbers[number * WIDTH : (number + 1) * WIDTH] = array("q", [-2] * WIDTH)
+                numbers[number * WIDTH : (number + 1) * WIDTH] = [-2] * WIDTH
         parts = [
             self._context,
             joined(self._places),
-            numbers.tobytes(),
+            bytes_of(numbers),
             b"".join([digest or bytes(SIZE) for digest in self.digests]),
             joined(columns.names),
             columns.counts.tobytes(),

@@ -8,7 +8,6 @@ every command before anything else, so that it imports nothing that takes time.
 from __future__ import annotations
 
 import os
-from array import array
 from binascii import crc32
 
 TYPE_CHECKING = False
@@ -20,10 +19,12 @@ WIDTH = 4
 _ABSENT = (-1, -1, -1, -1)
 _WRITTEN = 3 if os.name == "posix" else 0
 """Which of the numbers tells when a file was last written; a program may set the other one."""
+_MOST = (1 << 63) - 1
+"""What is kept of an inode: some file systems have more bits."""
 _HEAD = b"layerguard cache 1\n"
 
 
-def numbers_of(paths: Iterable[str]) -> array[int]:
+def numbers_of(paths: Iterable[str]) -> list[int]:
     """Return the four numbers of each path: of a link its own; of what is not there, or out of reach, -1."""
     lstat = os.lstat
     numbers: list[int] = []
@@ -33,11 +34,20 @@ def numbers_of(paths: Iterable[str]) -> array[int]:
         except (OSError, ValueError):
             numbers += _ABSENT
         else:
-            numbers += (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
-    try:
-        return array("q", numbers)
-    except OverflowError:  # some file systems have inodes of more than 63 bits
-        return array("q", [number % (1 << 63) for number in numbers])
+            numbers += (found.st_mtime_ns, found.st_size, found.st_ino & _MOST, found.st_ctime_ns)
+    return numbers
+
+
+def bytes_of(numbers: Sequence[int]) -> bytes:
+    """Return numbers as they are kept, in 64 bits each."""
+    from array import array  # noqa: PLC0415 - it loads `collections`, which takes longer than all else here
+
+    return array("q", numbers).tobytes()
+
+
+def are_same(numbers: Sequence[int], kept: memoryview) -> bool:
+    """Tell whether numbers are those that these bytes were made of."""
+    return kept.cast("q").tolist() == numbers
 
 
 class Glance:
@@ -49,19 +59,19 @@ class Glance:
     def __init__(self) -> None:
         """Begin without any."""
         self._paths: list[str] = []
-        self._numbers = array("q")
+        self._numbers: list[int] = []
 
-    def take(self, paths: list[str]) -> array[int]:
+    def take(self, paths: list[str]) -> list[int]:
         """Return the numbers that paths have now, and remember them."""
         self._paths, self._numbers = paths, numbers_of(paths)
         return self._numbers
 
-    def numbers_of(self, paths: list[str]) -> array[int]:
+    def numbers_of(self, paths: list[str]) -> list[int]:
         """Return the numbers of paths, those that are remembered as they were then."""
         if paths == self._paths:
             return self._numbers
         places = {path: place for place, path in enumerate(self._paths)}
-        found = array("q")
+        found: list[int] = []
         news = iter(numbers_of([path for path in paths if path not in places]))
         for path in paths:
             place = places.get(path)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from array import array
 from binascii import crc32
 
 from layerguard import __version__
-from layerguard.snapshots import Glance, joined, pack, text_of, texts_of, unpack
+from layerguard.snapshots import Glance, are_same, bytes_of, joined, pack, text_of, texts_of, unpack
 from layerguard.surroundings import find_git
 
 TYPE_CHECKING = False
@@ -63,7 +62,7 @@ class Basis:
     def __init__(
         self,
         paths: Sequence[str],
-        numbers: array[int],
+        numbers: Sequence[int],
         digests: Mapping[str, str],
         variables: Mapping[str, str | None],
         *,
@@ -106,7 +105,7 @@ def to_bytes(key: str, basis: Basis, verdict: Verdict) -> bytes:
         joined(facts),
         joined(asked),
         joined(basis.paths),
-        basis.numbers.tobytes(),
+        bytes_of(basis.numbers),
         joined(digests),
         joined(verdict.notes),
         joined(sorted(verdict.marks)),
@@ -140,7 +139,7 @@ def _holds(parts: Sequence[memoryview], glance: Glance) -> bool:
         if environment.get(name) != (value if equals else None):
             return False
     paths = texts_of(parts[3])
-    if glance.take(paths).tobytes() != parts[4]:
+    if not are_same(glance.take(paths), parts[4]):
         return False
     digests = texts_of(parts[5])
     return all(_digest(path) == digest for path, digest in zip(digests[::2], digests[1::2], strict=True))

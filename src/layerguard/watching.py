@@ -6,7 +6,6 @@ Their numbers are taken before any of the files is read: what changes meanwhile 
 from __future__ import annotations
 
 import os
-from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import has_magic
@@ -50,7 +49,7 @@ class Watch(msgspec.Struct, frozen=True):
     """
 
     paths: list[str]
-    numbers: array[int]
+    numbers: list[int]
     young: frozenset[str]
     whole: bool
 

@@ -5,21 +5,22 @@ That is the help, the version, what a shell completes, and a check whose outcome
 
 from __future__ import annotations
 
+import os
 import sys
 
-from layerguard.asked import read_arguments
 from layerguard.errors import UserError
-from layerguard.snapshots import Glance
-from layerguard.start.known import find_outcome
-from layerguard.terminal import deliver, say, tell_error
+from layerguard.terminal import deliver, print_text, say, tell_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+ASKED_BY_SHELL = "_LAYERGUARD_COMPLETE"
+"""The variable by which a shell asks how to complete a command line: click makes it of the program's name."""
 _BAD = 2
 _INTERRUPTED = 130
+_QUESTIONS = {"-h", "--help", "--version"}
 
 
 def main() -> NoReturn:
@@ -41,10 +42,39 @@ def main() -> NoReturn:
 
 def _answer(words: Sequence[str]) -> int | None:
     """Answer what can be answered at once; return the status, None where nothing was done."""
-    return _check(words[1:]) if words[:1] == ["check"] else None
+    question = os.environ.get(ASKED_BY_SHELL)
+    if question:
+        from layerguard.start.completing import find_completions  # noqa: PLC0415 - only needed here
+
+        return _print(find_completions(question, os.environ))
+    if words and words[-1] not in _QUESTIONS:
+        return _check(words[1:]) if words[0] == "check" else None
+    from layerguard.start.helping import find_answer  # noqa: PLC0415 - only needed here
+
+    if not words:  # to click that is a mistake
+        return _complain(find_answer(["--help"], os.environ))
+    return _print(find_answer(words, os.environ))
+
+
+def _print(text: str | None) -> int | None:
+    if text is None or sys.stdout is None:
+        return None
+    print_text(text)
+    return 0
+
+
+def _complain(text: str | None) -> int | None:
+    if text is None:
+        return None
+    say(text, end=False)
+    return _BAD
 
 
 def _check(words: Sequence[str]) -> int | None:
+    from layerguard.asked import read_arguments  # noqa: PLC0415 - only needed here
+    from layerguard.snapshots import Glance  # noqa: PLC0415 - the same
+    from layerguard.start.known import find_outcome  # noqa: PLC0415 - the same
+
     asked = read_arguments(words)
     if asked is None:
         return None
