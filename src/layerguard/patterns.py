@@ -43,14 +43,13 @@ class Patterns:
 
         None when no pattern means `name`.
         """
-        try:
-            return self._found[name]
-        except KeyError:
+        found = self._found.get(name, "")
+        if found == "":
             found = self._search(name)
             if found is not None and any(regex.match(name) for regex in self._negative):
                 found = None
             self._found[name] = found
-            return found
+        return found
 
     def alone(self, text: str) -> Patterns:
         """Return one of the patterns by itself, meant in the same way."""
@@ -60,16 +59,24 @@ class Patterns:
         """Return the highest match, whatever is taken away; as packages it is that of the parent, if any."""
         if not self._as_packages:
             return name if self._matches(name) else None
-        known, waiting, each = self._highest, [], name
-        while each and each not in known:
+        known = self._highest
+        parent = name.rpartition(".")[0]
+        if parent and parent not in known:
+            self._search_above(parent)
+        found = known.get(parent) or (name if self._matches(name) else None)
+        known[name] = found
+        return found
+
+    def _search_above(self, name: str) -> None:
+        """Search for a name and all above it, without recursion."""
+        waiting, each = [], name
+        while each and each not in self._highest:
             waiting.append(each)
             each = each.rpartition(".")[0]
-        found = known[each] if each else None
         for each in reversed(waiting):
-            if found is None and self._matches(each):
-                found = each
-            known[each] = found
-        return found
+            self._highest[each] = self._highest.get(each.rpartition(".")[0]) or (
+                each if self._matches(each) else None
+            )
 
     def _matches(self, name: str) -> bool:
         return name in self._literal or any(regex.fullmatch(name) for regex in self._wild)

@@ -106,10 +106,12 @@ class Resolver:
                         imported.append(item.imported)
                         kinds.append(kind_of(item))
                 continue
-            submodules, rest = self._taken(module, found.names or ())
-            if rest or not found.names:
+            words = found.words
+            submodules = dict.fromkeys(f"{module}.{word}" for word in words)
+            taken = [each for each in submodules if each in self._modules]
+            if len(taken) < len(submodules) or not words:
                 imported.append(module)
-            imported += submodules
+            imported += taken
             kinds += bytes((_KINDS[found.when],)) * (len(imported) - len(kinds))
         return imported, bytes(kinds), problems
 

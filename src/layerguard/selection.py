@@ -102,11 +102,11 @@ class Selection:
         if not any(bits):
             return
         chosen: list[int] = []
+        imported, mask = index.imported.tolist(), self._mask
         for importer, start, stop in _spans(index):
             units = reaching(importer)
             if units:
-                every = range(start, stop)
-                chosen += [n for n in every if bits[index.imported[n]] & units and self._mask[n]]
+                chosen += [n for n in range(start, stop) if bits[imported[n]] & units and mask[n]]
         yield from self.ends(chosen)
 
     @property
@@ -119,7 +119,8 @@ class Selection:
         return known
 
     def _linked(self) -> dict[str, dict[str, int]]:
-        index, mask, names = self._index, self._mask, self._index.names
+        index, mask = self._index, self._mask
+        name, imported = index.names.__getitem__, index.imported.tolist()
         links: dict[str, dict[str, int]] = {}
         for importer, start, stop in _spans(index):
             numbers = range(stop - 1, start - 1, -1)
@@ -127,9 +128,9 @@ class Selection:
             if self._shape or mask.find(0, start, stop) >= 0:
                 row = {self._named(number): number for number in numbers if mask[number]}
             else:
-                ids = index.imported[start:stop]
+                ids = imported[start:stop]
                 ids.reverse()
-                row = dict(zip([names[each] for each in ids], numbers, strict=True))
+                row = dict(zip(map(name, ids), numbers, strict=True))
             row.pop(importer, None)
             if row:
                 # A module may have two files.

@@ -14,20 +14,22 @@ from typing import NamedTuple
 
 from layerguard.regex import regex
 
-_TOKEN = regex(
+_PIECE = (
     r"#[^\n]*+"
     r'|"""(?:[^"\\]++|\\.|"(?!""))*+"""'
     r"|'''(?:[^'\\]++|\\.|'(?!''))*+'''"
     r'|"(?:[^"\\\n]++|\\.)*+"'
     r"|'(?:[^'\\\n]++|\\.)*+'"
     # A quote that its line does not close: an f-string's, with a field that goes over lines (PEP 701).
-    r"|[\"']",
-    re.DOTALL,
+    r"|[\"']"
 )
+_TOKEN = regex(_PIECE, re.DOTALL)
+_TOKENS = regex(f"({_PIECE})", re.DOTALL)
+_FORMATTED = regex(r"(?<!\w)(?:[fFtT][rR]?|[rR][fFtT])\Z")
 _PREFIX = regex(r"(?<!\w)[rRbBuUfFtT]{1,2}\Z")
 _LITERAL_PART = regex(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}\"']", re.DOTALL)
 _FIELD_PART = regex(r"[\"'#()\[\]{}:]")
-_STRING_AT_ALL = regex(r"[\"'#\\]")
+_MARK = regex(r"[\"'#\\]")
 
 
 class StringToken(NamedTuple):
@@ -51,26 +53,34 @@ class Code:
     def __init__(self, text: str, until: int | None = None) -> None:
         """Mask the text (`decode` gives one), or, with an offset, just what comes before it.
 
-        The masked text ends there then, or where the string or comment ends that spans the offset.
+        The masked text ends there then, or where the string or comment ends that spans the offset; and what
+        stands in the fields of f-strings, and a string's prefix, may be masked or not.
         """
         self.text = text
         self._until = len(text) if until is None else until
         self._spans: list[tuple[int, int]] = []
-        self.comments: list[tuple[int, int]] = []
-        """Where each comment begins and ends."""
+        self._comments: list[tuple[int, int]] = []
         self._fields: dict[int, StringToken] = {}
         self._pieces: list[str] = []
         self._done = 0
         self._placed = (0, 1)
-        if _STRING_AT_ALL.search(text):
+        head = None if until is None else _mask_head(text, until) or _mask_roughly(text, until)
+        self._is_read = head is None
+        if head is None:
             self._mask_all()
-            self.masked = "".join(self._pieces).replace("\\\n", "  ")
-        else:
-            self.masked = text[: self._until]
+            head = "".join(self._pieces).replace("\\\n", "  ")
+        self.masked = head
+
+    @property
+    def comments(self) -> list[tuple[int, int]]:
+        """Where each comment begins and ends."""
+        self._read()
+        return self._comments
 
     @cached_property
     def strings(self) -> dict[int, StringToken]:
         """The string literals by the offset at which they begin, prefix included."""
+        self._read()
         strings = {}
         for quote, end in self._spans:
             prefix = self._prefix(quote)
@@ -114,6 +124,11 @@ class Code:
         except (SyntaxError, ValueError):
             return ""
 
+    def _read(self) -> None:
+        if not self._is_read:
+            self._is_read = True
+            self._mask_all()
+
     def _mask_all(self) -> None:
         text, position, until = self.text, 0, self._until
         add, add_span = self._pieces.append, self._spans.append
@@ -127,7 +142,7 @@ class Code:
                     add(text[self._done : start])
                     add(" " * (end - start))
                     self._done = end
-                    self.comments.append((start, end))
+                    self._comments.append((start, end))
                 elif start and text[start - 1] in "rRbBuUfFtT":
                     stop = self._mask_string(start, end)
                     if stop != end:
@@ -252,3 +267,48 @@ class Code:
             stretches = self._stretches(at + width, self.text[at] * width, "r" in before[0].lower())
             return stretches[-1][1] + width if stretches else -1
         return -1 if alone else match.end()
+
+
+def _mask_head(text: str, until: int) -> str | None:
+    """Return what comes before an offset, masked; None where it holds more than comments and plain strings.
+
+    Most files begin with a docstring, comments and imports.
+    """
+    pieces: list[str] = []
+    done = 0
+    while found := _MARK.search(text, done, until):
+        start, mark = found.start(), found[0]
+        if mark == "#":
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            filler = " "
+        else:
+            quotes = mark * 3 if text.startswith(mark * 3, start) else mark
+            end = text.find(quotes, start + len(quotes)) + len(quotes)
+            is_plain = mark != "\\" and end > start and text.find("\\", start, end) < 0
+            if not is_plain or text[start - 1 : start].isalnum():
+                return None
+            if len(quotes) == 1 and text.find("\n", start, end) >= 0:
+                return None
+            filler = '"'
+        pieces += (text[done:start], filler * (end - start))
+        done = end
+    pieces.append(text[done:until])
+    return "".join(pieces)
+
+
+def _mask_roughly(text: str, until: int) -> str | None:
+    """Return what comes before an offset, f-strings masked as a whole; None where one is not seen through."""
+    parts = _TOKENS.split(text[:until] if until < len(text) else text)
+    strings = parts[1::2]
+    for number, piece in enumerate(strings):
+        if "{" in piece and piece[0] != "#" and _FORMATTED.search(parts[2 * number]):
+            # A quote in a field might be taken for the end; where there is none, braces come in pairs.
+            other = "'" if piece[0] == '"' else '"'
+            fields = piece.replace("{{", "").replace("}}", "")
+            if other in piece or fields.count("{") != fields.count("}"):
+                return None
+        elif len(piece) == 1 and piece in "\"'":
+            return None
+    parts[1::2] = [('"' if piece[0] != "#" else " ") * len(piece) for piece in strings]
+    return "".join(parts).replace("\\\n", "  ")

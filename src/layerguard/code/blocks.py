@@ -21,6 +21,9 @@ _ROUND = str.maketrans("[]{}", "()()")
 _HEADER = regex(
     r"(?:async[ \t\f]+)?(def|class|if|elif|else|try|except|finally|with|for|while|match|case)(?!\w)[ \t\f]*"
 )
+_OPENER = regex(
+    r"\n([ \t\f]*+)(?:async|class|case|def|elif|else|except|finally|for|if|match|try|while|with)(?!\w)"
+)
 _NAME = regex(r"\w+")
 _COLON = regex(r"[(\[{]|[)\]}]|:(?!=)|(?<!\w)lambda(?!\w)")
 _AFTER_LAMBDA = regex(r"[(\[{]|[)\]}]|[:,]")
@@ -62,6 +65,7 @@ class Blocks:
 
     def __init__(self, code: Code, typing_names: Collection[str]) -> None:
         """Read nothing yet: most files need nothing of this."""
+        self._code = code
         self._masked = code.masked
         self._typing_names = typing_names
         self._bodies: dict[int, Around] = {}
@@ -82,6 +86,14 @@ class Blocks:
             around = around._replace(deferred=True)
         return around
 
+    def around_line(self, start: int) -> Around:
+        """Tell what is around a statement that begins a line, which `start` is the offset of."""
+        return self._headers.around_line(start)
+
+    @cached_property
+    def _headers(self) -> _Headers:
+        return _Headers(self._code, self._typing_names)
+
     @cached_property
     def _lines(self) -> _Lines:
         starts: list[int] = []
@@ -94,9 +106,7 @@ class Blocks:
             code = line.lstrip(" \t\f")
             if code and not depth:
                 blank = len(line) - len(code)
-                width = (
-                    blank if "\t" not in line[:blank] and "\f" not in line[:blank] else _width(line[:blank])
-                )
+                width = _width(line[:blank])
                 number = len(starts)
                 if widths and widths[-1] == width:  # the next line of the same block, as most are
                     previous.append(around[-1])
@@ -255,8 +265,55 @@ class Blocks:
         return False
 
 
+class _Headers(Blocks):
+    """The same, read from the lines alone that can open a block: a few of all."""
+
+    def around_line(self, start: int) -> Around:
+        blank = self._masked[self._masked.rfind("\n", 0, start) + 1 : start]
+        width, lines = _width(blank), self._lines
+        number = bisect_right(lines.starts, start) - 1
+        while number >= 0 and self._widths[number] >= width:
+            number = lines.parents[number]
+        return self._body(number)
+
+    @cached_property
+    def _widths(self) -> list[int]:
+        """The indentation of each line; made with `_lines`."""
+        return []
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        starts: list[int] = []
+        parents: list[int] = []
+        previous: list[int] = []
+        around: list[int] = []  # the numbers of the lines that are still open, outermost first
+        widths = self._widths
+        # The first line is to begin with a line's end, too.
+        text = "\n" + self._masked.translate(_ROUND)
+        depth = done = 0
+        for found in _OPENER.finditer(text):
+            start = found.end(1)
+            depth += text.count("(", done, start) - text.count(")", done, start)
+            done = start
+            if depth:
+                continue
+            width, before = _width(found[1]), -1
+            while around and widths[around[-1]] >= width:
+                last = around.pop()
+                if widths[last] == width:
+                    before = last
+            previous.append(before)
+            parents.append(around[-1] if around else -1)
+            around.append(len(starts))
+            starts.append(start - 1)
+            widths.append(width)
+        return _Lines(starts, parents, previous)
+
+
 def _width(blank: str) -> int:
     """Return the width of an indentation as Python counts it: tabs to eight, a form feed starts anew."""
+    if "\t" not in blank and "\f" not in blank:
+        return len(blank)
     return len(blank[blank.rfind("\f") + 1 :].expandtabs(8))
 
 

@@ -164,7 +164,7 @@ class Forbidden(Contract, frozen=True, kw_only=True):
 def _grouped(names: Iterable[str], patterns: Patterns) -> dict[str, set[str]]:
     """Return the names that the patterns mean, by the package by which they are meant; sorted by package."""
     groups: dict[str, set[str]] = {}
-    for name in sorted(names):
+    for name in names:
         package = patterns.find(name)
         if package is not None:
             groups.setdefault(package, set()).add(name)

@@ -200,19 +200,44 @@ class Units:
 
     def __init__(self, elements: Sequence[Element], container: str) -> None:
         """Compile the patterns, relative to the container."""
-        self._patterns = [Patterns([_join(container, element.pattern)]) for element in elements]
+        texts = [_join(container, element.pattern) for element in elements]
+        self._patterns = [Patterns([text]) for text in texts]
         self._found: dict[str, int | None] = {}
+        # Where each pattern has a fixed depth, a name is in what its parent is in, if no pattern matches it.
+        self._by_parents = not any("**" in text for text in texts)
+        self._literal = {text: number for number, text in reversed([*enumerate(texts)]) if "*" not in text}
+        self._wild = [
+            (number, Patterns([text], as_packages=False)) for number, text in enumerate(texts) if "*" in text
+        ]
 
     def find(self, name: str) -> int | None:
         """Return the number of the element that holds a module: the deepest, of several the first."""
-        if name not in self._found:
-            best: tuple[int, int] | None = None
-            for number, pattern in enumerate(self._patterns):
-                package = pattern.find(name)
-                if package is not None and (best is None or len(package) > best[0]):
-                    best = (len(package), number)
-            self._found[name] = None if best is None else best[1]
-        return self._found[name]
+        found: int | None = self._found.get(name, -1)
+        if found == -1:
+            found = self._by_depth(name) if self._by_parents else self._by_length(name)
+            self._found[name] = found
+        return found
+
+    def _by_depth(self, name: str) -> int | None:
+        each = name
+        while each:
+            numbers = [number for number, pattern in self._wild if each in pattern]
+            if each in self._literal:
+                numbers.append(self._literal[each])
+            if numbers:
+                return min(numbers)
+            each = each.rpartition(".")[0]
+            if each in self._found:
+                return self._found[each]
+        return None
+
+    def _by_length(self, name: str) -> int | None:
+        best: tuple[int, int] | None = None
+        for number, pattern in enumerate(self._patterns):
+            package = pattern.find(name)
+            if package is not None and (best is None or len(package) > best[0]):
+                best = (len(package), number)
+        return None if best is None else best[1]
 
 
 def _homes(names: Iterable[str], units: Units, wanted: Callable[[str], bool] | None = None) -> dict[int, str]:

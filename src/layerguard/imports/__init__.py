@@ -64,13 +64,13 @@ def _statements(text: str, via: Collection[str]) -> tuple[Code, tuple[Statement,
 
     In most files all imports stand at the margin, near the top: what comes after them need not be looked at.
     """
-    if "string" not in via and not ("dynamic" in via and loads_dynamically(text)):
+    if "string" in via or ("dynamic" in via and loads_dynamically(text)):
+        code = Code(text)
+    else:
         end = margin_end(text)
-        if end >= 0:
-            code = Code(text, end)
-            if code.masked.count("(") == code.masked.count(")"):
-                return code, tuple(find_statements(code))
-    code = Code(text)
+        code = Code(text, end if end >= 0 else len(text))
+        if end >= 0 and code.masked.count("(") != code.masked.count(")"):
+            code = Code(text, len(text))
     return code, tuple(find_statements(code))
 
 
@@ -80,7 +80,12 @@ def _placed(blocks: Blocks, statement: Statement) -> WrittenImport:
         return WrittenImport(
             statement.module, statement.span, "import", "load", "", statement.taken, statement.bound
         )
-    around = Around() if statement.at_margin else blocks.around(statement.offset)
+    if statement.at_margin:
+        around = Around()
+    elif statement.begins >= 0:
+        around = blocks.around_line(statement.begins)
+    else:
+        around = blocks.around(statement.offset)
     when = around.when
     return WrittenImport(
         statement.module,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -58,6 +59,14 @@ class WrittenImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     open: bool = False
     sure: bool = False
     asks: bool = False
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The names alone; none for the forms that take none."""
+        taken = self.taken
+        if isinstance(taken, str):
+            return [word for word, _ in _NAME.findall(taken, taken.index("import") + len("import"))]
+        return [name.name for name in taken or ()]
 
     @property
     def names(self) -> tuple[WrittenName, ...] | None:

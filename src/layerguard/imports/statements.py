@@ -33,14 +33,16 @@ _USUAL = regex(
 class Statement(WrittenImport, frozen=True, array_like=True, gc=False):
     """An import statement with the offset at which its module is written.
 
-    `lazy` tells a statement of PEP 810, `at_margin` one that begins a line without any indentation; a
-    `repeated` one names a module that stood in the same statement before, by another local name.
+    `begins` is the offset of the statement itself, where it is known that it begins a line. `lazy` tells a
+    statement of PEP 810, `at_margin` one that begins a line without any indentation; a `repeated` one names a
+    module that stood in the same statement before, by another local name.
     """
 
     offset: int = 0
     lazy: bool = False
     at_margin: bool = False
     repeated: bool = False
+    begins: int = -1
 
 
 def find_statements(code: Code) -> Iterator[Statement]:
@@ -111,7 +113,16 @@ def _usual(code: Code, line_start: int, found: re.Match[str]) -> Statement | Non
     line = code.line(line_start)
     place = Span(line, start - line_start + 1, line, end - line_start + 1)
     return Statement(
-        module or whole, place, "import", "load", "", taken, bound, offset=start, at_margin=not indent
+        module or whole,
+        place,
+        "import",
+        "load",
+        "",
+        taken,
+        bound,
+        offset=start,
+        at_margin=not indent,
+        begins=line_start + len(indent),
     )
 
 
