@@ -64,7 +64,10 @@ class Code:
         self._pieces: list[str] = []
         self._done = 0
         self._placed = (0, 1)
-        head = None if until is None else _mask_head(text, until) or _mask_roughly(text, until)
+        head = None
+        if until is not None:
+            head = _mask_head(text, until) if until < len(text) else None
+            head = _mask_roughly(text, until) if head is None else head
         self._is_read = head is None
         if head is None:
             self._mask_all()

@@ -24,6 +24,8 @@ def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[s
         return frozenset()
     names = {_CONSTANT}
     for statement in statements:
+        if isinstance(statement.taken, str) and _CONSTANT not in statement.taken:
+            continue
         if statement.names is None:
             if statement.module in _TYPING:
                 names.add(f"{statement.bound}.{_CONSTANT}")
