@@ -8,6 +8,7 @@ used, so that no commit can bring one along.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from layerguard import __version__
 from layerguard.errors import UserError
-from layerguard.snapshots import pack, unpack
+from layerguard.snapshots import SEAL, pack, unpack
 from layerguard.verdicts import FOLDER, VARIABLE
 
 _IGNORE = "# Made by layerguard.\n*\n"
@@ -26,6 +27,7 @@ _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This folder is a cache, made by layerguard: https://bford.info/cachedir/\n"
 )
+_OURS = re.compile(r"(?:verdict|findings|outlines|layout)-[0-9a-f]{8}|\.gitignore|\..*\.tmp")
 _MOST = 16
 """How many entries of one kind are kept."""
 _OLD = 3600
@@ -44,6 +46,8 @@ class Cache:
         self.top = folder
         self.folder = folder / __version__
         self.notes: list[str] = []
+        self.has_made = False
+        """Whether the folder, or what marks it, was made by this run."""
 
     def read(self, name: str, kind: str) -> list[memoryview] | None:
         """Return the parts of one of its files; None where there is none of this kind that is whole."""
@@ -59,19 +63,11 @@ class Cache:
 
     def write(self, name: str, data: bytes) -> None:
         """Write one of its files, or replace it."""
-        temporary = ""
         try:
             self._make()
-            handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(temporary).replace(self.folder / name)
-            temporary = ""
+            _write(self.folder / name, data)
         except OSError as error:
             self._say(f"the cache cannot be written: {error.strerror or error}.")
-        finally:
-            if temporary:
-                _remove(temporary)
 
     def write_parts(self, name: str, kind: str, parts: Sequence[bytes]) -> None:
         """Write one of its files, made of parts."""
@@ -99,15 +95,16 @@ class Cache:
         """
         try:
             self._make()
-            made = root.lstat()
+            device = root.lstat().st_dev
+            made = max(folder.lstat().st_ctime_ns for folder in (root, self.top, self.top.parent))
             for _ in range(3):
                 handle, path = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
                 found = os.fstat(handle)
                 os.close(handle)
                 _remove(path)
                 now = found.st_mtime_ns
-                is_coarse = now % 1_000_000 == 0 or found.st_dev != made.st_dev
-                if is_coarse or made.st_ctime_ns < now:
+                is_coarse = now % 1_000_000 == 0 or found.st_dev != device
+                if is_coarse or made < now:
                     return now - _COARSE if is_coarse else now
                 time.sleep(_TICK)
         except OSError as error:
@@ -115,12 +112,16 @@ class Cache:
         return 0
 
     def _make(self) -> None:
-        if self.folder.is_dir():
-            return
+        # A folder that somebody else has made, and put something into, is not marked as a cache.
+        is_ours = self.top.name == FOLDER or not self.top.is_dir() or not any(self.top.iterdir())
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self.top.name == FOLDER or not (self.top / ".gitignore").exists():
-            (self.top / ".gitignore").write_text(_IGNORE, "utf-8")
-            (self.top / "CACHEDIR.TAG").write_text(_TAG, "utf-8")
+        files = {self.folder / SEAL: _IGNORE}
+        if is_ours:
+            files |= {self.top / ".gitignore": _IGNORE, self.top / "CACHEDIR.TAG": _TAG}
+        for path, text in files.items():
+            if not path.exists():
+                self.has_made = True
+                _write(path, text.encode())
 
     def _say(self, note: str) -> None:
         if note not in self.notes:
@@ -142,24 +143,45 @@ def find_cache(root: Path, asked: str | None) -> Path:
 
 def clean(folder: Path) -> bool:
     """Remove the cache; return whether there was one. Raises UserError when it cannot be removed."""
-    versions = [path for path in sorted(folder.glob("*")) if path.is_dir() and _is_ours(path)]
-    if not versions and not (folder / "CACHEDIR.TAG").exists():
-        return False
     try:
+        versions = [path for path in sorted(folder.glob("*")) if path.is_dir() and _is_ours(path)]
         for path in versions:
             shutil.rmtree(path)
-        for name in (".gitignore", "CACHEDIR.TAG"):
-            (folder / name).unlink(missing_ok=True)
-        if not any(folder.iterdir()):
+        marks = [path for name, text in _MARKS.items() if _holds(path := folder / name, text)]
+        for path in marks:
+            path.unlink()
+        if marks and not any(folder.iterdir()):
             folder.rmdir()
     except OSError as error:
         raise UserError(f"the cache '{folder}' cannot be removed: {error.strerror or error}.") from error
-    return True
+    return bool(versions or marks)
+
+
+_MARKS = {".gitignore": _IGNORE, "CACHEDIR.TAG": _TAG}
 
 
 def _is_ours(folder: Path) -> bool:
-    names = ("verdict-", "findings-", "outlines-", "layout-", ".")
-    return all(path.is_file() and path.name.startswith(names) for path in folder.iterdir())
+    if not _holds(folder / SEAL, _IGNORE):
+        return False
+    return all(path.is_file() and _OURS.fullmatch(path.name) for path in folder.iterdir())
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file that is whole or not there. Raises OSError."""
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(temporary).replace(path)
+        temporary = ""
+    finally:
+        if temporary:
+            _remove(temporary)
 
 
 def _remove(path: str) -> None:

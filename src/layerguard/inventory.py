@@ -21,6 +21,8 @@ class Inventory(Struct):
     `regular` are files, `links` those that lead to one, with the path of that; `problems` are paths that
     cannot be read, with the reason. `folders` are those of the files, and all above them; "" is the root.
 
+    `loose` are further links, which lead to no file, but might.
+
     In a checkout, `strangers` are the folders beside these, which hold none of the files today; `ignores` are
     the files that say what git ignores, and `checkouts` the folders of nested repositories.
     """
@@ -28,6 +30,7 @@ class Inventory(Struct):
     regular: list[str] = []
     links: dict[str, str] = {}
     problems: dict[str, str] = {}
+    loose: list[str] = []
     folders: list[str] = []
     strangers: list[str] = []
     ignores: list[str] = []
@@ -140,7 +143,12 @@ def _follow(prefix: str, path: str, inside: str, found: Inventory) -> None:
         if path.endswith(SOURCES):
             target = shown(str(Path(prefix + path).readlink()))
             found.problems[path] = f"broken link to '{target}'"
+        else:
+            found.loose.append(path)
         return
-    if stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode):
+        if path.endswith(SOURCES):
+            found.loose.append(path)
+    else:
         target = os.path.realpath(prefix + path)
         found.links[path] = target.removeprefix(inside).replace(os.sep, "/")

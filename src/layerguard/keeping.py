@@ -6,7 +6,6 @@ One keeper serves one check: it notes the time, then what the check depends on, 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -14,14 +13,14 @@ import msgspec
 
 from layerguard.cache import Cache, find_cache
 from layerguard.config import Config, find_root
-from layerguard.layout import Layout, find_layout, keep_layout
+from layerguard.layout import find_layout, keep_layout
 from layerguard.memory import Memory
 from layerguard.model import Report
 from layerguard.reporters import render
 from layerguard.snapshots import Glance
 from layerguard.sources import Tree, read_tree
-from layerguard.verdicts import Basis, Verdict, key_of, place_of, to_bytes
-from layerguard.watching import Environment, Watch, find_shaping, take_numbers
+from layerguard.verdicts import Basis, Verdict, key_of, place_of, seal_of, to_bytes, today
+from layerguard.watching import Environment, Layout, Watch, find_shaping, take_numbers
 
 
 def outcome(report: Report, form: str) -> Verdict:
@@ -33,7 +32,6 @@ def outcome(report: Report, form: str) -> Verdict:
 
 
 _EVENT = "GITHUB_EVENT_PATH"
-_MADE_WITH = ("layerguard", "ast_serialize", "msgspec", "pathspec", "tomli")
 
 
 def open_keeper(cache_dir: str | None, glance: Glance | None = None) -> Keeper:
@@ -48,30 +46,36 @@ class Keeper:
         """Begin, before anything of the project at `root` is read."""
         self.cache = Cache(find_cache(root, cache_dir))
         self.environment = Environment(os.environ)
-        self._glance = glance or Glance()
         self._moment = self.cache.moment(root)
+        # What was seen before the cache was made is out of date.
+        self._glance = glance if glance and not self.cache.has_made else Glance()
         self._watch: Watch | None = None
         self._memory: Memory | None = None
         self._layout: Layout | None = None
+        self._today = today()
         self._dated = False
 
-    def tree(self, config: Config, *, texts: bool) -> Tree:
+    def tree(self, config: Config, *, files: bool) -> Tree:
         """Return the tree of the project: that of an earlier run, where it is still good.
 
-        Without `texts` it may lack the files that are no sources.
+        Without `files` it may lack those that are no sources.
         """
-        self._layout = find_layout(self.cache, config, self._glance, files=texts) if self._moment else None
+        if not self._moment:
+            return read_tree(config.root, config.source_roots, config.exclude, config.path)
+        self._layout = find_layout(self.cache, config, self._glance, files=files)
         if self._layout:
             return self._layout.tree
         tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
-        if not self._moment or self._is_tracked(config.root, tree):
+        if self._is_tracked(config.root, tree):
             self._moment = 0
             return tree
-        shaping = find_shaping(config.root, tree.inventory)
+        shaping = find_shaping(config.root, tree.inventory, str(self.cache.folder))
         if shaping is not None:
-            self._layout = Layout(tree, shaping)
+            links = {f"{config.root}/{path}" for path in tree.inventory.links}
+            linked = [source.place for source in tree.sources if source.place in links] if links else []
+            self._layout = Layout(tree, shaping, linked)
             numbers = self._glance.numbers_of(shaping)
-            keep_layout(self.cache, config, self._layout, numbers, self._moment, files=texts)
+            keep_layout(self.cache, config, self._layout, numbers, self._moment, files=files)
         return tree
 
     def take(
@@ -81,23 +85,21 @@ class Keeper:
         wanted: Collection[str],
         revisions: Sequence[str | None],
         *,
+        others: Collection[str],
         texts: bool,
         dated: bool,
     ) -> None:
         """Note what the check depends on, before any source is read.
 
-        `revisions` are those that were asked for, `texts` says whether text files are read; `dated` that the
-        outcome may be another tomorrow.
+        `revisions` are those that were asked for, `others` further paths that matter, `texts` says whether
+        text files are read; `dated` that the outcome may be another tomorrow.
         """
         if not self._moment:
             return
-        further = [f"{config.root}/{path}" for path in wanted]
+        further = [f"{config.root}/{path}" for path in (*wanted, *others)]
         further += [path for path in [self.environment.asked.get(_EVENT)] if path]
-        # Another version of this program, or of what it is made with, may come to another outcome.
-        loaded = (sys.modules[name].__file__ for name in sorted(sys.modules) if name.startswith(_MADE_WITH))
-        further += [path for path in loaded if path]
-        shaping = self._layout.paths if self._layout else None
-        watch = take_numbers(config, tree, shaping, further, self._glance, self._moment, texts=texts)
+        layout, glance = self._layout, self._glance
+        watch = take_numbers(Path.cwd(), config, tree, layout, further, glance, self._moment, texts=texts)
         # What a revision means may depend on when it is asked for.
         is_fleeting = any(text and ("@{" in text or ":/" in text) for text in revisions)
         self._watch = msgspec.structs.replace(watch, whole=watch.whole and not is_fleeting)
@@ -112,13 +114,15 @@ class Keeper:
     def keep(self, verdict: Verdict, asked: tuple[Sequence[str], Sequence[str], str | None, bool]) -> None:
         """Keep the outcome for those who ask the same (see `key_of`)."""
         watch, memory = self._watch, self._memory
-        if watch and watch.whole and memory:
+        is_plain = not any("\0" in note for note in verdict.notes)  # a key of an allowance may hold anything
+        if watch and watch.whole and memory and is_plain:
             digests = memory.digests_at(watch.young)
             if all(digests.values()):
-                basis = Basis(watch.paths, watch.numbers, digests, self.environment.asked, dated=self._dated)
+                day = self._today if self._dated else ""
+                basis = Basis(watch.paths, watch.numbers, digests, self.environment.asked, day=day)
                 key = key_of(os.getcwd(), *asked)  # noqa: PTH109 - a text
                 name = os.path.basename(place_of("", key))  # noqa: PTH119 - a text
-                self.cache.write(name, to_bytes(key, basis, verdict))
+                self.cache.write(name, to_bytes(key, seal_of(str(self.cache.folder)), basis, verdict))
                 self.cache.tidy()
 
     @property
@@ -127,12 +131,17 @@ class Keeper:
         return [f"note: {note}" for note in self.cache.notes]
 
     def _is_tracked(self, root: Path, tree: Tree) -> bool:
-        """Tell whether git tracks the cache, so that a commit may bring one along."""
-        folder = self.cache.top
-        if not folder.is_relative_to(root):
-            return False
-        inside = f"{folder.relative_to(root).as_posix()}/"
-        tracked = tree.inventory.in_git and any(path.startswith(inside) for path in tree.inventory.regular)
-        if tracked:
-            self.cache.notes.append(f"git tracks '{inside}', so this cache is not used.")
-        return tracked
+        """Tell whether git tracks the cache, or a link that it is behind: a commit may bring one along."""
+        cache = self.cache
+        real = Path(os.path.realpath(cache.folder))
+        if cache.top.is_relative_to(root) and not real.is_relative_to(os.path.realpath(root)):
+            cache.notes.append(f"'{cache.top.relative_to(root).as_posix()}' is a link, so it is not used.")
+            return True
+        for folder, top in ((cache.folder, root), (real, Path(os.path.realpath(root)))):
+            if tree.inventory.in_git and folder.is_relative_to(top):
+                inside = f"{folder.relative_to(top).as_posix()}/"
+                start = inside.casefold()  # a file system may take `.Layerguard_cache` for the same
+                if any(path.casefold().startswith(start) for path in tree.inventory.regular):
+                    cache.notes.append(f"git tracks '{inside}', so this cache is not used.")
+                    return True
+        return False

@@ -9,11 +9,13 @@ import msgspec
 
 from layerguard.cache import Cache, written_by
 from layerguard.config import Config
+from layerguard.inventory import Inventory
 from layerguard.model import Module
-from layerguard.snapshots import Glance, are_same, are_young, bytes_of, joined, texts_of
+from layerguard.snapshots import Glance, are_same, are_young, bytes_of, joined, text_of, texts_of
 from layerguard.sources import Problem, Source, Tree
 from layerguard.surroundings import find_git
-from layerguard.verdicts import git_variables
+from layerguard.verdicts import git_variables, seal_of
+from layerguard.watching import Layout
 
 _Content = tuple[
     tuple[Source, ...],
@@ -22,27 +24,22 @@ _Content = tuple[
     tuple[str, ...],
     tuple[str, ...],
     tuple[str, ...],
+    list[str],
 ]
 _decoder = msgspec.msgpack.Decoder(_Content)
-
-
-class Layout(msgspec.Struct, frozen=True):
-    """A tree and the paths, absolute, whose numbers tell that it is still the same."""
-
-    tree: Tree
-    paths: list[str]
 
 
 def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) -> Layout | None:
     """Return the tree of an earlier run, where it must be the same still; its files only where asked for."""
     key = _key(config, files=files)
     parts = cache.read(_name(key), _kind())
-    if parts is None or str(parts[0], "utf-8", "surrogateescape") != key:
+    seal = seal_of(str(cache.folder))
+    if parts is None or text_of(parts[0]) != key or not seal or parts[6] != seal:
         return None
     paths = texts_of(parts[1])
     if not are_same(glance.numbers_of(paths), parts[2]):
         return None
-    sources, modules, problems, siblings, roots, noted = _decoder.decode(parts[3])
+    sources, modules, problems, siblings, roots, noted, linked = _decoder.decode(parts[3])
     tree = Tree(
         sources=sources,
         modules={module.name: module for module in modules},
@@ -51,8 +48,9 @@ def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) ->
         siblings=frozenset(siblings),
         roots=frozenset(roots),
         noted=noted,
+        inventory=Inventory(regular=texts_of(parts[5])),
     )
-    return Layout(tree, paths)
+    return Layout(tree, paths, linked)
 
 
 def keep_layout(
@@ -64,13 +62,15 @@ def keep_layout(
     key, tree = _key(config, files=files), layout.tree
     modules = tuple(tree.modules.values())
     siblings, roots = sorted(tree.siblings), sorted(tree.roots)
-    content = (tree.sources, modules, tree.problems, siblings, roots, tree.noted)
+    content = (tree.sources, modules, tree.problems, siblings, roots, tree.noted, layout.linked)
     parts = [
         key.encode("utf-8", "surrogateescape"),
         joined(layout.paths),
         bytes_of(numbers),
         msgspec.msgpack.encode(content),
         joined(tree.files if files else ()),
+        joined(tree.inventory.regular if files else ()),
+        seal_of(str(cache.folder)),
     ]
     cache.write_parts(_name(key), _kind(), parts)
 

@@ -73,11 +73,14 @@ def examine(
     past = Past(config.root, point, config) if point else None
     allowances = read_allowances(config.root, config.allowances, named=config.allowances_named)
     if keeper:
-        revisions = (base, config.base, environment.get(VARIABLE))
+        revisions = (base, config.base, environment.get(VARIABLE), point.name if point else None)
         texts = any("text" in contract.ways and contract.mentioned for contract in chosen)
-        tree = keeper.tree(config, texts=texts)
+        renames = past if past and allowances.entries else None
+        tree = keeper.tree(config, files=texts or renames is not None)
+        # By these git tells which files were renamed.
+        others = renames.not_shared(tree.inventory.regular) if renames else ()
         dated = any(entry.review_by for entry in allowances.entries)
-        keeper.take(config, tree, wanted, revisions, texts=texts, dated=dated)
+        keeper.take(config, tree, wanted, revisions, others=others, texts=texts, dated=dated)
     else:
         tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
     graph, reading = _read(config, chosen, tree, progress, keeper)

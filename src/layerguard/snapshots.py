@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+SEAL = ".gitignore"
+"""The file in the folder of a cache by which it is known as the one that was written here."""
 WIDTH = 4
 """How many numbers there are of each file."""
 _ABSENT = (-1, -1, -1, -1)

@@ -13,7 +13,18 @@ import time
 from binascii import crc32
 
 from layerguard import __version__
-from layerguard.snapshots import Glance, are_same, bytes_of, joined, pack, text_of, texts_of, unpack
+from layerguard.snapshots import (
+    SEAL,
+    Glance,
+    are_same,
+    bytes_of,
+    joined,
+    numbers_of,
+    pack,
+    text_of,
+    texts_of,
+    unpack,
+)
 from layerguard.surroundings import find_git
 
 TYPE_CHECKING = False
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 FOLDER = ".layerguard_cache"
 """The folder of the cache, in the project root."""
 VARIABLE = "LAYERGUARD_CACHE_DIR"
-_KIND = f"verdict {__version__} {sys.version}"
+_KIND = f"verdict {__version__} {sys.version} {__file__}".replace("\n", " ")
 _KEPT_SAME = ("GIT_", "HOME", "XDG_CONFIG_HOME", "USERPROFILE")
 """The variables by which git finds its configuration, or what they begin with."""
 
@@ -56,7 +67,7 @@ class Basis:
 
     `paths` are absolute, with their `numbers`; `digests` are those of files, by path, that have to be read to
     know whether they are the same. `variables` are those of the environment that were asked for, with the
-    answers; with `dated` the outcome may be another tomorrow.
+    answers; with a `day` the outcome may be another on any other one.
     """
 
     def __init__(
@@ -66,14 +77,14 @@ class Basis:
         digests: Mapping[str, str],
         variables: Mapping[str, str | None],
         *,
-        dated: bool,
+        day: str,
     ) -> None:
         """Keep it."""
         self.paths = paths
         self.numbers = numbers
         self.digests = digests
         self.variables = variables
-        self.dated = dated
+        self.day = day
 
 
 def key_of(
@@ -93,10 +104,19 @@ def place_of(cache: str, key: str) -> str:
     return f"{cache}{os.sep}verdict-{crc32(key.encode('utf-8', 'surrogateescape')):08x}"
 
 
-def to_bytes(key: str, basis: Basis, verdict: Verdict) -> bytes:
+def seal_of(cache: str) -> bytes:
+    """Return what no commit and no copy can bring along: the numbers of a file that the cache has written.
+
+    Empty where there is none.
+    """
+    numbers = numbers_of([f"{cache}{os.sep}{SEAL}"])
+    return bytes_of(numbers) if numbers[0] >= 0 else b""
+
+
+def to_bytes(key: str, seal: bytes, basis: Basis, verdict: Verdict) -> bytes:
     """Return an entry as it is kept."""
     environment = os.environ
-    facts = [find_git(environment), _today() if basis.dated else ""]
+    facts = [find_git(environment), _user(), basis.day]
     facts += [f"{name}={value}" for name, value in sorted(git_variables(environment).items())]
     asked = [name if value is None else f"{name}={value}" for name, value in sorted(basis.variables.items())]
     digests = [text for pair in sorted(basis.digests.items()) for text in pair]
@@ -112,17 +132,21 @@ def to_bytes(key: str, basis: Basis, verdict: Verdict) -> bytes:
         verdict.form.encode(),
         verdict.text.encode("utf-8", "surrogatepass"),
         verdict.report,
+        seal,
     ]
     return pack(_KIND, parts)
 
 
-def find_verdict(data: bytes, key: str, glance: Glance) -> Verdict | None:
+def find_verdict(data: bytes, key: str, seal: bytes, glance: Glance) -> Verdict | None:
     """Return the outcome that an entry holds, where it is that of the key, and nothing has changed since.
 
-    `glance` remembers the numbers of what it depends on. Raises ValueError for an entry that is damaged.
+    `seal` is that of the cache that holds the entry; `glance` remembers the numbers of what it depends on.
+    Raises ValueError for an entry that is damaged.
     """
     parts = unpack(data, _KIND)
-    if parts is None or text_of(parts[0]) != key or not _holds(parts, glance):
+    if parts is None or text_of(parts[0]) != key or not seal or parts[11] != seal:
+        return None
+    if not _holds(parts, glance):
         return None
     form, text = text_of(parts[8]), str(parts[9], "utf-8", "surrogatepass")
     return Verdict(texts_of(parts[6]), texts_of(parts[7]), form, text, bytes(parts[10]))
@@ -130,9 +154,9 @@ def find_verdict(data: bytes, key: str, glance: Glance) -> Verdict | None:
 
 def _holds(parts: Sequence[memoryview], glance: Glance) -> bool:
     environment = os.environ
-    git, day, *same = texts_of(parts[1])
+    git, user, day, *same = texts_of(parts[1])
     now = [f"{name}={value}" for name, value in sorted(git_variables(environment).items())]
-    if now != same or git != find_git(environment) or day not in {"", _today()}:
+    if now != same or git != find_git(environment) or user != _user() or day not in {"", today()}:
         return False
     for each in texts_of(parts[2]):
         name, equals, value = each.partition("=")
@@ -160,5 +184,10 @@ def _digest(path: str) -> str:
         return ""
 
 
-def _today() -> str:
+def _user() -> str:
+    return str(os.geteuid()) if hasattr(os, "geteuid") else ""
+
+
+def today() -> str:
+    """Return the date, in UTC."""
     return time.strftime("%Y-%m-%d", time.gmtime())

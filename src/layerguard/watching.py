@@ -6,7 +6,8 @@ Their numbers are taken before any of the files is read: what changes meanwhile 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path
@@ -18,6 +19,11 @@ from layerguard.config import OWN_FILE, SHARED_FILE, Config
 from layerguard.inventory import Inventory
 from layerguard.snapshots import Glance, are_young
 from layerguard.sources import Tree
+from layerguard.surroundings import find_git
+
+_MOST_STEPS = 40
+"""How many links the system follows."""
+_MADE_OF = ("layerguard", "ast_serialize", "grimp", "importlinter", "msgspec", "pathspec", "tomli")
 
 
 class Environment(Mapping[str, str]):
@@ -42,10 +48,22 @@ class Environment(Mapping[str, str]):
         raise NotImplementedError
 
 
-class Watch(msgspec.Struct, frozen=True):
-    """The watched paths, absolute, with their numbers; `young` are sources that may change without notice.
+class Layout(msgspec.Struct, frozen=True):
+    """A tree, the paths whose numbers tell that it is still the same, and its sources that are links.
 
-    One that is not `whole` lacks something that the outcome depends on; the sources are in it.
+    All paths are absolute.
+    """
+
+    tree: Tree
+    paths: list[str]
+    linked: list[str]
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """The watched paths, absolute, with their numbers.
+
+    `young` are sources that may change while their numbers stay. One that is not `whole` lacks something that
+    the outcome depends on; the sources are in it.
     """
 
     paths: list[str]
@@ -55,9 +73,10 @@ class Watch(msgspec.Struct, frozen=True):
 
 
 def take_numbers(
+    here: Path,
     config: Config,
     tree: Tree,
-    shaping: Sequence[str] | None,
+    layout: Layout | None,
     further: Collection[str],
     glance: Glance,
     moment: int,
@@ -66,35 +85,61 @@ def take_numbers(
 ) -> Watch:
     """Take the numbers of all that a check depends on, the sources first.
 
-    `shaping` are the paths that the tree depends on (see `find_shaping`), `further` others, absolute; `texts`
-    says whether text files are read. What was written at or after the `moment` cannot be relied on.
+    `here` is the folder from which the configuration was looked for; `layout` has the paths that the tree
+    depends on, `further` are others, absolute; `texts` says whether text files are read. What was written at
+    or after the `moment` cannot be relied on.
     """
     root = f"{config.root}/"
     paths = [source.place for source in tree.sources]
     sources = len(paths)
     contract_folders = _contract_folders(config)
     paths += [root + path for path in tree.files] if texts else []
-    paths += [*(shaping or ()), *further, *(contract_folders or ())]
-    paths += [root + path for path in config.own_files]
-    paths += _above(Path.cwd(), config.root)
+    paths += layout.paths if layout else ()
+    others = [*further, *(root + path for path in config.own_files), *_above(here, config.root)]
+    paths += _with_targets([*others, *_programs(), *(contract_folders or ())])
     paths = list(dict.fromkeys(paths))
     numbers = glance.numbers_of(paths)
     young = are_young(numbers, moment)
-    whole = shaping is not None and contract_folders is not None and all(place < sources for place in young)
-    return Watch(paths, numbers, frozenset(paths[place] for place in young if place < sources), whole)
+    whole = layout is not None and contract_folders is not None and all(place < sources for place in young)
+    # The numbers of a link are not those of the file that it leads to.
+    unsure = {paths[place] for place in young if place < sources}.union(layout.linked if layout else ())
+    return Watch(paths, numbers, frozenset(unsure), whole)
 
 
-def find_shaping(root: Path, inventory: Inventory) -> list[str] | None:
+def find_shaping(root: Path, inventory: Inventory, cache: str) -> list[str] | None:
     """Return the paths, absolute, that decide which files there are and what they are called.
 
-    None where some of them cannot be told.
+    None where some of them cannot be told. What is in the folder `cache` does not matter.
     """
-    parts = [
-        [f"{root}/{folder}" if folder else str(root) for folder in inventory.folders],
-        _leading_to(f"{root}/", inventory),
-        _git(root, inventory),
-    ]
-    return None if None in parts else [path for part in parts for path in part or ()]
+    state = _git(root, inventory, cache)
+    if state is None:
+        return None
+    folders = [f"{root}/{folder}" if folder else str(root) for folder in inventory.folders]
+    odd = (*inventory.links, *inventory.problems, *inventory.loose)
+    return [*folders, *_with_targets([*(f"{root}/{path}".rstrip("/") for path in odd), *state])]
+
+
+def _with_targets(paths: Iterable[str]) -> Iterator[str]:
+    """Yield paths, and behind each that is a link the ones that it leads to, step by step."""
+    for path in paths:
+        yield path
+        place = path
+        for _ in range(_MOST_STEPS):
+            try:
+                target = os.readlink(place)  # noqa: PTH115 - a text
+            except OSError:
+                break
+            place = os.path.join(os.path.dirname(place), target)  # noqa: PTH118, PTH120 - texts
+            yield place
+
+
+def _programs() -> list[str]:
+    """Return git, and the folders in which another version of layerguard's parts would be installed."""
+    files = {sys.modules[name].__file__ or "" for name in _MADE_OF if name in sys.modules}
+    folders = {os.path.dirname(os.path.dirname(file)) for file in files}  # noqa: PTH120 - texts
+    own = {module.__file__ or "" for name, module in sys.modules.items() if name.startswith("layerguard")}
+    program = find_git(os.environ)
+    return sorted({*folders, *own, program} - {""})
 
 
 def _above(here: Path, root: Path) -> list[str]:
@@ -130,24 +175,9 @@ def _matching(folder: str, pattern: str) -> list[str]:
     return [f"{folder}/{name}" for name in names if fnmatchcase(name, pattern)]
 
 
-def _leading_to(root: str, inventory: Inventory) -> list[str] | None:
-    """Return what links to files lead to, and what is known not to be readable."""
-    found: list[str] = []
-    for path in (*inventory.links, *inventory.problems):
-        place = (root + path).rstrip("/")
-        target = os.path.realpath(place)
-        found += [place, target]
-        if Path(place).is_symlink():
-            folder = os.path.realpath(os.path.dirname(place))  # noqa: PTH120 - texts
-            # Where the way leads over further links, these would have to be watched too.
-            if os.path.normpath(os.path.join(folder, os.readlink(place))) != target:  # noqa: PTH115, PTH118
-                return None
-    return found
-
-
-def _git(root: Path, inventory: Inventory) -> list[str] | None:
+def _git(root: Path, inventory: Inventory, cache: str) -> list[str] | None:
     found = git.state_files(root)
-    if found is None or git.find_checkout(root) is None:
+    if found is None or git.find_checkout(root) is None or git.is_missing(root):
         return found
     configuration = git.configuration_files(root)
     if configuration is None:
@@ -156,16 +186,17 @@ def _git(root: Path, inventory: Inventory) -> list[str] | None:
     found += [f"{root}/{path}" for path in inventory.ignores]
     for checkout in inventory.checkouts:
         nested = git.state_files(root / checkout)
-        if nested is None:
+        configuration = git.configuration_files(root / checkout)
+        if nested is None or configuration is None:
             return None
-        found += nested
+        found += nested + configuration
     if not inventory.in_git:
         return found
-    strangers = _watched_strangers(root, inventory)
+    strangers = _watched_strangers(root, inventory, cache)
     return None if strangers is None else found + strangers
 
 
-def _watched_strangers(root: Path, inventory: Inventory) -> list[str] | None:
+def _watched_strangers(root: Path, inventory: Inventory, cache: str) -> list[str] | None:
     """Return the folders that hold nothing of the project yet and are not ignored: a file may come there."""
     found: list[str] = []
     level = inventory.strangers
@@ -180,7 +211,7 @@ def _watched_strangers(root: Path, inventory: Inventory) -> list[str] | None:
             ignored |= {start + path for path in told}
         next_level: list[str] = []
         for path in level:
-            if path in ignored:
+            if path in ignored or f"{root}/{path}" == cache:
                 continue
             found += [f"{root}/{path}", f"{root}/{path}/.gitignore", f"{root}/{path}/.git"]
             try:

@@ -110,6 +110,10 @@ class Past:
         """Return the bytes of the files that a module had."""
         return list(self._read(self._paths(module)).values())
 
+    def not_shared(self, paths: Iterable[str]) -> frozenset[str]:
+        """Return which of the paths were not there then, and which paths of then are not among them."""
+        return frozenset(self._files.keys() ^ set(paths))
+
     def renames(self) -> list[tuple[str, str]]:
         """Return the files that were renamed since, old and new path, as far as git is certain."""
         return git.find_renames(self._root, self.base.commit)

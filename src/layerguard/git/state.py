@@ -39,7 +39,7 @@ def state_files(root: Path) -> list[str] | None:
         common = own / (own / "commondir").read_text("utf-8").strip()
     except OSError:
         common = own
-    paths += [f"{own}/{name}" for name in _OF_WORK_TREE]
+    paths += [str(own), *(f"{own}/{name}" for name in _OF_WORK_TREE)]
     paths += [f"{common}/{name}" for name in (*_SHARED, "reftable")]
     for folder in {own, common}:
         paths += _below(folder / "refs")
@@ -52,17 +52,30 @@ def configuration_files(root: Path) -> list[str] | None:
 
     Also those that it would read if they were there. None when git does not tell.
     """
-    done = run(root, "config", "--list", "--show-origin", "--name-only", "-z")
+    done = run(root, "config", "--list", "--show-origin", "-z")
     excludes = run(root, "config", "--path", "core.excludesFile")
     if done.returncode:
         return None
-    found = {text[5:] for text in os.fsdecode(done.stdout).split("\0") if text.startswith("file:")}
-    home = Path.home()
-    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
+    found: set[str] = set()
+    told = os.fsdecode(done.stdout).split("\0")
+    for origin, setting in zip(told[0::2], told[1::2], strict=False):
+        kind, _, file = origin.partition(":")
+        if kind == "file":
+            found.add(file)
+        key, _, value = setting.partition("\n")
+        if key.startswith("include") and key.endswith(".path"):  # it may be of a file that is not there yet
+            folder = os.path.dirname(file)  # noqa: PTH120 - a text
+            found.add(os.path.join(folder, os.path.expanduser(value)))  # noqa: PTH111, PTH118 - texts
+    home = os.path.expanduser("~")  # noqa: PTH111 - raises nothing where there is no home
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config") / "git"
     found |= {f"{home}/.gitconfig", f"{settings}/config", f"{settings}/ignore", "/etc/gitconfig"}
+    named = {os.environ.get(f"GIT_CONFIG_{scope}", "") for scope in ("GLOBAL", "SYSTEM")}  # they may be empty
+    found |= named - {"", os.devnull}
     if excludes.returncode == 0:
         found.add(os.path.expanduser(os.fsdecode(excludes.stdout).rstrip("\n")))  # noqa: PTH111 - a text
-    return sorted(os.path.join(root, path) for path in found)  # noqa: PTH118 - one may be absolute
+    # Git tells a path relative to the top folder, where it is not absolute.
+    tops = {root, find_checkout(root) or root}
+    return sorted({os.path.join(top, path) for path in found for top in tops})  # noqa: PTH118 - texts
 
 
 def list_ignored(root: Path, paths: Collection[str]) -> frozenset[str] | None:

@@ -6,7 +6,7 @@ import os
 
 from layerguard import __version__
 from layerguard.snapshots import Glance
-from layerguard.verdicts import FOLDER, VARIABLE, Verdict, find_verdict, key_of, place_of
+from layerguard.verdicts import FOLDER, VARIABLE, Verdict, find_verdict, key_of, place_of, seal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ def find_outcome(asked: Asked, glance: Glance) -> Verdict | None:
     base, show_allowed = asked.values.get("base"), "show_allowed" in asked.flags
     key = key_of(here, asked.paths, asked.contracts, base, show_allowed)
     for folder in _folders(here, asked.values.get("cache_dir")):
+        cache = f"{folder}{os.sep}{__version__}"
         try:
-            with open(place_of(f"{folder}{os.sep}{__version__}", key), "rb") as file:  # noqa: PTH123 - the same
-                return find_verdict(file.read(), key, glance)
+            with open(place_of(cache, key), "rb") as file:  # noqa: PTH123 - the same
+                return find_verdict(file.read(), key, seal_of(cache), glance)
         except (OSError, ValueError, IndexError):  # not there, damaged, or of another making
             continue
     return None
