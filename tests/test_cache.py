@@ -158,6 +158,16 @@ class TestHits:
         assert file.read_text() == plain()[1]
         assert project.is_dir()
 
+    def test_a_report_in_the_project_is_no_change_of_it(self, project: Path) -> None:
+        words = ("--output-file", "app/report.txt")
+        learn(*words)
+        learn(*words)
+        assert knows(*words)
+        assert (project / "app/report.txt").read_text() == plain()[1]
+        (project / "app/report.txt").unlink()
+        check(*words)
+        assert (project / "app/report.txt").read_text() == plain()[1]
+
     def test_colours_are_not_those_of_the_first_run(
         self, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

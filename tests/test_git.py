@@ -46,6 +46,16 @@ def test_tracked_and_untracked_but_not_ignored(root: Path) -> None:
     assert git.list_files(root) == [".gitignore", "a/tracked.py", "a/untracked.py", "b c/ö.py", "forced.log"]
 
 
+def test_a_repository_behind_a_ceiling_is_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "a/b/x.py")
+    assert running.find_checkout(root / "a/b") == root
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", f"{root.parent}{os.pathsep}{root / 'a'}")
+    assert running.find_checkout(root / "a/b") is None
+    assert git.list_files(root / "a/b") is None
+    assert running.find_checkout(root / "a") == root
+    assert git.list_files(root / "a") == ["b/x.py"]
+
+
 def test_a_folder_of_the_repository(root: Path) -> None:
     write(root, "a/x.py", "b/y.py")
     run(root, "add", "a")

@@ -34,9 +34,19 @@ def deliver(notes: Iterable[str], text: str, output_file: str | None) -> None:
 
         from layerguard.files import write_text  # noqa: PLC0415 - only needed here
 
-        write_text(Path(output_file), text)
+        # To replace a file changes its folder, which may be one that the outcome depends on.
+        if not _is_written(output_file, text):
+            write_text(Path(output_file), text)
         return
     print_text(text)
+
+
+def _is_written(path: str, text: str) -> bool:
+    try:
+        with open(path if os.path.isfile(path) else os.devnull, "rb") as file:  # noqa: PTH113, PTH123 - no pathlib here
+            return file.read() == text.encode("utf-8", "surrogatepass")
+    except OSError:
+        return False
 
 
 def say(text: str, *, end: bool = True) -> None:

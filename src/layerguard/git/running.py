@@ -92,8 +92,15 @@ def checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
 
 
 def find_checkout(root: Path) -> Path | None:
-    """Return the nearest folder at or above `root` that holds a `.git`."""
-    return next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
+    """Return the nearest folder at or above `root` that holds a `.git`, as far up as git would look."""
+    named = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    ceilings = {os.path.realpath(folder) for folder in named if folder}
+    for folder in (root, *root.parents):
+        if folder != root and os.path.realpath(folder) in ceilings:
+            return None
+        if os.path.lexists(folder / ".git"):
+            return folder
+    return None
 
 
 def refusal(stderr: bytes, checkout: Path) -> UserError:
