@@ -108,8 +108,14 @@ def may_hit(
     patterns: Patterns, modules: Container[str] = (), reach: Reach = "direct"
 ) -> Callable[[str], bool]:
     """Return the question whether an import of a module can mean anything by the patterns (see `hits`)."""
-    above = {parent for text in patterns.texts if "*" not in text for parent in parents(text)}
+    # What is taken from a package and is a module is no name in it.
+    texts = [text for text in patterns.texts if "*" not in text and text not in modules]
+    above = {parent for text in texts for parent in parents(text)}
     has_wildcards = any("*" in text for text in patterns.texts)
+    if patterns.heads is not None and reach != "load":
+        # The same in one step, and so without a function call for each name.
+        exact, heads = above.union(patterns.texts), patterns.heads
+        return lambda imported: imported.startswith(heads) or imported in exact
 
     def may(imported: str) -> bool:
         if patterns.find(imported) is not None or imported in above:
@@ -308,12 +314,9 @@ def between(
     that must not reach it. A chain leads from unit to unit through modules of no unit: it is not
     followed through a third one, whose own imports are judged for themselves.
     """
-    reached: Reached | None = None
-    if reach != "direct":
-        links = looked.links
-        names = {*modules, *links.after, *links.before}
-        own = {name: 1 << unit for name in names if (unit := unit_of(name)) is not None}
-        reached = Reached(Web(looked, reach, own, modules), own, own)
+    if reach == "transitive" and len(banned) <= _MANY and _is_kept(looked, unit_of, banned):
+        return
+    reached = None if reach == "direct" else _reached(looked, reach, unit_of, modules)
 
     def banned_for(name: str) -> int:
         """Return the bits of the units that must not reach what is loaded with a name."""
@@ -348,3 +351,28 @@ def _any_bits(units: Iterable[int | None], banned: Sequence[int]) -> int:
     for unit in units:
         bits |= 0 if unit is None else banned[unit]
     return bits
+
+
+def _reached(
+    looked: Selection, reach: Reach, unit_of: Callable[[str], int | None], modules: Mapping[str, Module]
+) -> Reached:
+    links = looked.links
+    names = {*modules, *links.after, *links.before}
+    own = {name: 1 << unit for name in names if (unit := unit_of(name)) is not None}
+    return Reached(Web(looked, reach, own, modules), own, own)
+
+
+def _is_kept(looked: Selection, unit_of: Callable[[str], int | None], banned: Sequence[int]) -> bool:
+    """Tell whether no unit reaches one that it must not reach, with sets of numbers alone."""
+    units = [unit_of(name) for name in looked.all_names]
+    held = {number for number, unit in enumerate(units) if unit is not None}
+    members: dict[int, list[str]] = {}
+    for importer in looked.all_importers:
+        unit = unit_of(importer)
+        if unit is not None:
+            members.setdefault(unit, []).append(importer)
+    for source, importers in members.items():
+        illegal = {number for number in held if banned[units[number] or 0] >> source & 1}
+        if illegal and any(not illegal.isdisjoint(found) for found in looked.reached_from(importers, held)):
+            return False
+    return True

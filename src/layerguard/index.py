@@ -118,6 +118,20 @@ class Index(Sequence[Import]):
         """Return the index of imports that are there already, in any order."""
         return _joined(list(_runs_of(imports)))
 
+    @cached_property
+    def as_list(self) -> list[int]:
+        """The column `imported` as a list, which is faster to take parts of."""
+        return self.imported.tolist()
+
+    @cached_property
+    def runs_by_importer(self) -> dict[str, list[int]]:
+        """The numbers of the runs of each importer that imports anything."""
+        runs: dict[str, list[int]] = {}
+        for number, importer in enumerate(self.importers):
+            if self.starts[number] < self.starts[number + 1]:
+                runs.setdefault(importer, []).append(number)
+        return runs
+
     def replaced(self, news: Mapping[str, Iterable[Import]]) -> Index:
         """Return an index in which the imports of these paths are others; a path may be new."""
         if not news:

@@ -97,6 +97,7 @@ class Memory:
         self.digests: list[bytes] = [b""] * len(self._places)
         """The digests of the sources, as far as they are known."""
         self._old: list[bytes] = []
+        self._loaded: _Kept | None = None
         self.outlines = self._load_outlines() or no_outlines(len(self._places))
         """The outlines of an earlier run, as far as they may still be good (see `knows`)."""
 
@@ -104,9 +105,18 @@ class Memory:
         """Tell whether the outline of a source is known, if it has this digest."""
         return bool(digest and self._old) and self._old[number] == digest
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether what was found before is at hand."""
+        return self._loaded is not None
+
+    def load(self) -> None:
+        """Load what was found before."""
+        self._loaded = _Kept(self._cache.read(_name(self._findings_kind), self._findings_kind))
+
     def findings(self, digest: bytes) -> bytes | None:
-        """Return what was found before in the bytes with this digest, as msgpack."""
-        return self._kept.find(digest)
+        """Return what was found before in the bytes with this digest, as msgpack, if that is loaded."""
+        return self._loaded.find(digest) if self._loaded else None
 
     def digests_at(self, places: Collection[str]) -> dict[str, str]:
         """Return the digests of some sources, by place, as `verdicts` has them."""
@@ -118,16 +128,11 @@ class Memory:
 
     def keep(self, outlines: Outlines, news: Mapping[bytes, bytes]) -> None:
         """Keep the outlines of all sources, and new findings by their digests."""
-        if news:
-            self._write_findings(news)
+        if news and self._loaded:
+            self._write_findings(self._loaded, news)
         self._write_outlines(outlines)
 
-    @cached_property
-    def _kept(self) -> _Kept:
-        return _Kept(self._cache.read(_name(self._findings_kind), self._findings_kind))
-
-    def _write_findings(self, news: Mapping[bytes, bytes]) -> None:
-        kept = self._kept
+    def _write_findings(self, kept: _Kept, news: Mapping[bytes, bytes]) -> None:
         if kept.count + len(news) > _SPARE * len(self.digests):
             kept = kept.only(set(self.digests))
         parts = kept.with_more(news)
@@ -139,20 +144,24 @@ class Memory:
             return None
         context, places, numbers, digests, *columns, rest = parts
         old = texts_of(places)
-        known = {place: number for number, place in enumerate(old)} if old != self._places else None
-        now = memoryview(bytes_of(self._watch.numbers))
-        for number, place in enumerate(self._places):
-            before = number if known is None else known.get(place, -1)
-            start, other = number * _NUMBERS, before * _NUMBERS
-            if before >= 0 and now[start : start + _NUMBERS] == numbers[other : other + _NUMBERS]:
-                self.digests[number] = bytes(digests[before * SIZE : (before + 1) * SIZE])
+        now = bytes_of(self._watch.numbers[: len(self._places) * WIDTH])
+        known = None if old == self._places else {place: number for number, place in enumerate(old)}
+        was = [bytes(digests[start : start + SIZE]) for start in range(0, len(digests), SIZE)]
+        if known is None and now == numbers:
+            self.digests = list(was)
+        else:
+            for number, place in enumerate(self._places):
+                before = number if known is None else known.get(place, -1)
+                start, other = number * _NUMBERS, before * _NUMBERS
+                if before >= 0 and now[start : start + _NUMBERS] == numbers[other : other + _NUMBERS]:
+                    self.digests[number] = was[before]
         for place in self._watch.young:
             self.digests[self._places.index(place)] = b""
         if context != self._context or known is not None:
             return None
         names, counts, imported, kinds = columns
         faults, unsure, problems = _rest.decode(rest)
-        self._old = [bytes(digests[start : start + SIZE]) for start in range(0, len(digests), SIZE)]
+        self._old = was
         for number in unsure:
             self._old[number] = b""
         found = Columns(texts_of(names), _array(counts), _array(imported), bytes(kinds))

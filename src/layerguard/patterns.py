@@ -36,6 +36,9 @@ class Patterns:
         self._highest: dict[str, str | None] = {}
         positive = [text for text in self.texts if not text.startswith("!")]
         self._literal = frozenset(text for text in positive if "*" not in text)
+        is_plain = as_packages and not self._negative and len(self._literal) == len(positive)
+        self.heads = tuple(f"{text}." for text in self._literal) if is_plain else None
+        """How names begin that are meant and are no pattern themselves; None where that is no test."""
         self._wild = [_compile(text) for text in positive if "*" in text]
 
     def find(self, name: str) -> str | None:

@@ -23,6 +23,8 @@ from layerguard.tables import known, suggest
 from layerguard.workers import spread
 
 Progress = Callable[[int, int], None]
+_WORTH = 50
+"""Among so many files the findings of one are made as fast as those that are kept are loaded."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -117,6 +119,8 @@ class Reader(msgspec.Struct, frozen=True):
 
     def findings(self, number: int, source: Source) -> bytes:
         """Return the findings of a source that was not read because its outline is known."""
+        if self.memory and not self.memory.is_loaded:
+            self.memory.load()
         kept = self.memory.findings(self.memory.digests[number]) if self.memory else None
         try:
             return kept if kept is not None else _encode(find_imports(source.read(), self.via))
@@ -141,8 +145,8 @@ def _read_all(
     digests = memory.digests if memory else ()
     known = {n for n, digest in enumerate(digests) if memory and memory.knows(n, digest)}
     work = [number for number in range(len(sources)) if number not in known]
-    if memory and work:
-        memory.findings(b"")  # loads them, before there are other processes
+    if memory and len(work) * _WORTH > len(sources):
+        memory.load()  # before there are other processes
     decode = msgspec.msgpack.Decoder(list[_Read]).decode
     read = spread(lambda number: reader.read(number, sources[number]), work, _encode, decode)
     news: dict[int, Outline] = {}

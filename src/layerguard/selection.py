@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import compress, pairwise
 
 from layerguard.index import ASKS, Index, Links
@@ -102,12 +103,57 @@ class Selection:
         if not any(bits):
             return
         chosen: list[int] = []
-        imported, mask = index.imported.tolist(), self._mask
+        imported, mask = self._imported, self._mask
         for importer, start, stop in _spans(index):
             units = reaching(importer)
             if units:
                 chosen += [n for n in range(start, stop) if bits[imported[n]] & units and mask[n]]
         yield from self.ends(chosen)
+
+    def reached_from(self, importers: Iterable[str], closed: Container[int]) -> Iterator[set[int]]:
+        """Yield the names that importers import, by number, then what these import besides, and so on.
+
+        What is imported by `closed` names is not looked at. Not for a selection with a `shape`.
+        """
+        index, names = self._index, self._index.names
+        seen: set[int] = set()
+        level: Iterable[str] = importers
+        while True:
+            runs = [run for importer in level for run in index.runs_by_importer.get(importer, ())]
+            found = set().union(*map(self._named_in, runs)) - seen
+            if not found:
+                return
+            yield found
+            seen |= found
+            level = [names[each] for each in found if each not in closed]
+
+    def imports_any(self, importers: Iterable[str], wanted: Container[int]) -> bool:
+        """Tell whether some of the importers import one of the wanted names, by number."""
+        runs = (run for importer in importers for run in self._index.runs_by_importer.get(importer, ()))
+        return any(each in wanted for run in runs for each in self._named_in(run))
+
+    def _named_in(self, run: int) -> Iterable[int]:
+        start, stop = self._index.starts[run], self._index.starts[run + 1]
+        part = self._imported[start:stop]
+        return part if self._is_whole else compress(part, self._mask[start:stop])
+
+    @cached_property
+    def _imported(self) -> list[int]:
+        return self._index.as_list
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return 0 not in self._mask
+
+    @property
+    def all_names(self) -> Sequence[str]:
+        """What all imports of the project name, by number."""
+        return self._index.names
+
+    @property
+    def all_importers(self) -> Iterable[str]:
+        """All importers of the project that import anything."""
+        return self._index.runs_by_importer
 
     @property
     def links(self) -> Links:
@@ -120,7 +166,7 @@ class Selection:
 
     def _linked(self) -> dict[str, dict[str, int]]:
         index, mask = self._index, self._mask
-        name, imported = index.names.__getitem__, index.imported.tolist()
+        name, imported = index.names.__getitem__, self._imported
         links: dict[str, dict[str, int]] = {}
         for importer, start, stop in _spans(index):
             numbers = range(stop - 1, start - 1, -1)

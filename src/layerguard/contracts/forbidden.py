@@ -13,7 +13,7 @@ from layerguard.patterns import Patterns
 from layerguard.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 Found = tuple[Import, Hit]
 
@@ -69,7 +69,10 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         sources = Patterns(self.sources, as_packages=self.as_packages)
         targets = Patterns(self.targets, as_packages=self.as_packages)
         looked = self.looked_at(graph)
-        entering = looked.naming(may_hit(targets, graph.modules, self.reach))
+        may = may_hit(targets, graph.modules, self.reach)
+        if self.reach == "transitive" and _is_kept(looked, sources, may):
+            return
+        entering = looked.naming(may)
         found = [(each, hit) for each in entering for hit in hits(each, targets, graph.modules, self.reach)]
         if self.reach == "direct":
             arrivals = _direct(found, sources)
@@ -159,6 +162,14 @@ class Forbidden(Contract, frozen=True, kw_only=True):
                 best[key] = _joined(best.get(key), arrival)
         for key in sorted(best):
             yield best[key]
+
+
+def _is_kept(looked: Selection, sources: Patterns, may: Callable[[str], bool]) -> bool:
+    """Tell whether nothing that the sources reach imports what may be a target, with sets of numbers."""
+    wanted = {number for number, name in enumerate(looked.all_names) if may(name)}
+    importers = [name for name in looked.all_importers if name in sources]
+    levels = looked.reached_from(importers, ())
+    return not wanted or all(wanted.isdisjoint(found) for found in levels)
 
 
 def _grouped(names: Iterable[str], patterns: Patterns) -> dict[str, set[str]]:

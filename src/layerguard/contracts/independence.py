@@ -67,8 +67,10 @@ class Independence(Contract, frozen=True, kw_only=True):
         def unit_of(name: str) -> int | None:
             if name not in units:
                 # What a `!` takes away is no part of the member that it lies in.
-                packages = (name, *reversed(parents(name))) if name in patterns else ()
-                units[name] = next((numbers[each] for each in packages if each in numbers), None)
+                each = name if name in patterns else ""
+                while each and each not in numbers and each not in units:
+                    each = each.rpartition(".")[0]
+                units[name] = numbers[each] if each in numbers else units.get(each)
             return units[name]
 
         told: set[int] = set()
