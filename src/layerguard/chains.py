@@ -104,13 +104,18 @@ def hits(
     return result
 
 
+def above_names(patterns: Patterns, modules: Container[str]) -> set[str]:
+    """Return the modules from which a name may be taken that the patterns mean by its text."""
+    # What is taken from a package and is a module is no name in it.
+    texts = [text for text in patterns.texts if "*" not in text and text not in modules]
+    return {parent for text in texts for parent in parents(text)}
+
+
 def may_hit(
     patterns: Patterns, modules: Container[str] = (), reach: Reach = "direct"
 ) -> Callable[[str], bool]:
     """Return the question whether an import of a module can mean anything by the patterns (see `hits`)."""
-    # What is taken from a package and is a module is no name in it.
-    texts = [text for text in patterns.texts if "*" not in text and text not in modules]
-    above = {parent for text in texts for parent in parents(text)}
+    above = above_names(patterns, modules)
     has_wildcards = any("*" in text for text in patterns.texts)
     if patterns.heads is not None and reach != "load":
         # The same in one step, and so without a function call for each name.
@@ -307,14 +312,17 @@ def between(
     unit_of: Callable[[str], int | None],
     banned: Sequence[int],
     modules: Mapping[str, Module],
+    packages: Mapping[str, int] | None = None,
 ) -> Iterator[Arrival]:
     """Yield the imports that enter one unit from another that must not reach it.
 
+    `packages` has the units' numbers by their packages, where each unit is all that is in one, less the units
+    in it.
     `unit_of` gives the number of the unit that holds a module, `banned[number]` the bits of the units
     that must not reach it. A chain leads from unit to unit through modules of no unit: it is not
     followed through a third one, whose own imports are judged for themselves.
     """
-    if reach == "transitive" and len(banned) <= _MANY and _is_kept(looked, unit_of, banned):
+    if reach == "transitive" and packages and len(packages) <= _MANY and _is_kept(looked, packages, banned):
         return
     reached = None if reach == "direct" else _reached(looked, reach, unit_of, modules)
 
@@ -362,17 +370,18 @@ def _reached(
     return Reached(Web(looked, reach, own, modules), own, own)
 
 
-def _is_kept(looked: Selection, unit_of: Callable[[str], int | None], banned: Sequence[int]) -> bool:
+def _is_kept(looked: Selection, packages: Mapping[str, int], banned: Sequence[int]) -> bool:
     """Tell whether no unit reaches one that it must not reach, with sets of numbers alone."""
-    units = [unit_of(name) for name in looked.all_names]
-    held = {number for number, unit in enumerate(units) if unit is not None}
+    units: dict[int, int] = {}
+    unit_of: dict[str, int] = {}
+    for package in sorted(packages, key=len):  # what is in two of them belongs to the longer one
+        units.update(dict.fromkeys(looked.numbers_within(package), packages[package]))
+        unit_of.update(dict.fromkeys(looked.importers_within(package), packages[package]))
     members: dict[int, list[str]] = {}
-    for importer in looked.all_importers:
-        unit = unit_of(importer)
-        if unit is not None:
-            members.setdefault(unit, []).append(importer)
+    for importer, unit in unit_of.items():
+        members.setdefault(unit, []).append(importer)
     for source, importers in members.items():
-        illegal = {number for number in held if banned[units[number] or 0] >> source & 1}
-        if illegal and any(not illegal.isdisjoint(found) for found in looked.reached_from(importers, held)):
+        illegal = {number for number, unit in units.items() if banned[unit] >> source & 1}
+        if illegal and any(not illegal.isdisjoint(found) for found in looked.reached_from(importers, units)):
             return False
     return True

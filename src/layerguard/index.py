@@ -119,6 +119,17 @@ class Index(Sequence[Import]):
         return _joined(list(_runs_of(imports)))
 
     @cached_property
+    def sorted_names(self) -> tuple[list[str], list[int]]:
+        """The column `names` sorted, and the numbers that they have there."""
+        numbers = sorted(range(len(self.names)), key=self.names.__getitem__)
+        return [self.names[number] for number in numbers], numbers
+
+    @cached_property
+    def sorted_importers(self) -> list[str]:
+        """The importers that import anything, sorted."""
+        return sorted(self.runs_by_importer)
+
+    @cached_property
     def as_list(self) -> list[int]:
         """The column `imported` as a list, which is faster to take parts of."""
         return self.imported.tolist()

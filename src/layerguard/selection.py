@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress, pairwise
@@ -145,6 +146,25 @@ class Selection:
     def _is_whole(self) -> bool:
         return 0 not in self._mask
 
+    def numbers_of(self, names: Iterable[str]) -> list[int]:
+        """Return the numbers of names among all that the project imports, as far as they are."""
+        every, numbers = self._index.sorted_names
+        return [
+            numbers[at] for name in names for at in range(bisect_left(every, name), bisect_right(every, name))
+        ]
+
+    def numbers_within(self, package: str) -> list[int]:
+        """Return the numbers of a package and of what is in it, among all that the project imports."""
+        every, numbers = self._index.sorted_names
+        start, stop = _inside(every, package)
+        return [*self.numbers_of([package]), *numbers[start:stop]]
+
+    def importers_within(self, package: str) -> list[str]:
+        """Return the importers that are a package, or in it."""
+        every = self._index.sorted_importers
+        start, stop = _inside(every, package)
+        return [*([package] if package in self._index.runs_by_importer else ()), *every[start:stop]]
+
     @property
     def all_names(self) -> Sequence[str]:
         """What all imports of the project name, by number."""
@@ -182,6 +202,11 @@ class Selection:
                 # A module may have two files.
                 links[importer] = {**row, **links[importer]} if importer in links else row
         return links
+
+
+def _inside(names: list[str], package: str) -> tuple[int, int]:
+    """Return where, among sorted names, those in a package begin and stop; `/` comes next to the dot."""
+    return bisect_left(names, f"{package}."), bisect_left(names, f"{package}/")
 
 
 def _spans(index: Index) -> Iterator[tuple[str, int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from layerguard.chains import Arrival, Hit, Reached, Web, hits, may_hit
+from layerguard.chains import Arrival, Hit, Reached, Web, above_names, hits, may_hit
 from layerguard.contracts.base import Contract, empty_packages, empty_targets
 from layerguard.contracts.seeds import Ground, Seed
 from layerguard.graph import Graph, within
@@ -13,7 +13,7 @@ from layerguard.patterns import Patterns
 from layerguard.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 Found = tuple[Import, Hit]
 
@@ -69,10 +69,11 @@ class Forbidden(Contract, frozen=True, kw_only=True):
         sources = Patterns(self.sources, as_packages=self.as_packages)
         targets = Patterns(self.targets, as_packages=self.as_packages)
         looked = self.looked_at(graph)
-        may = may_hit(targets, graph.modules, self.reach)
-        if self.reach == "transitive" and _is_kept(looked, sources, may):
+        if self.reach == "transitive" and _is_kept(
+            looked, sources, targets, above_names(targets, graph.modules)
+        ):
             return
-        entering = looked.naming(may)
+        entering = looked.naming(may_hit(targets, graph.modules, self.reach))
         found = [(each, hit) for each in entering for hit in hits(each, targets, graph.modules, self.reach)]
         if self.reach == "direct":
             arrivals = _direct(found, sources)
@@ -164,12 +165,16 @@ class Forbidden(Contract, frozen=True, kw_only=True):
             yield best[key]
 
 
-def _is_kept(looked: Selection, sources: Patterns, may: Callable[[str], bool]) -> bool:
-    """Tell whether nothing that the sources reach imports what may be a target, with sets of numbers."""
-    wanted = {number for number, name in enumerate(looked.all_names) if may(name)}
-    importers = [name for name in looked.all_importers if name in sources]
-    levels = looked.reached_from(importers, ())
-    return not wanted or all(wanted.isdisjoint(found) for found in levels)
+def _is_kept(looked: Selection, sources: Patterns, targets: Patterns, above: Iterable[str]) -> bool:
+    """Tell whether nothing that the sources reach imports what may be a target, with sets of numbers.
+
+    From the modules `above` names may be taken that are targets.
+    """
+    if sources.heads is None or targets.heads is None:
+        return False
+    wanted = set(looked.numbers_of(above)).union(*map(looked.numbers_within, targets.texts))
+    importers = [name for package in sources.texts for name in looked.importers_within(package)]
+    return not wanted or all(wanted.isdisjoint(found) for found in looked.reached_from(importers, ()))
 
 
 def _grouped(names: Iterable[str], patterns: Patterns) -> dict[str, set[str]]:

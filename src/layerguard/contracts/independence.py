@@ -73,8 +73,9 @@ class Independence(Contract, frozen=True, kw_only=True):
                 units[name] = numbers[each] if each in numbers else units.get(each)
             return units[name]
 
+        packages = None if any(text.startswith("!") for text in self.modules) else numbers
         told: set[int] = set()
-        for arrival in between(looked, self.reach, unit_of, _banned(numbers), graph.modules):
+        for arrival in between(looked, self.reach, unit_of, _banned(numbers), graph.modules, packages):
             told.add(id(arrival.found))
             yield self.arrived(arrival)
         if not self.allow_container:

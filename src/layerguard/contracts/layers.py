@@ -80,7 +80,7 @@ class Layers(Contract, frozen=True, kw_only=True):
         seen: set[tuple[int, str]] = set()
         for container in self._containers(graph):
             units = Units(elements, container)
-            for arrival in between(looked, self.reach, units.find, banned, graph.modules):
+            for arrival in between(looked, self.reach, units.find, banned, graph.modules, units.packages):
                 # Nested containers may tell of one import twice.
                 key = (id(arrival.found), arrival.imported)
                 if key not in seen:
@@ -209,6 +209,11 @@ class Units:
         self._wild = [
             (number, Patterns([text], as_packages=False)) for number, text in enumerate(texts) if "*" in text
         ]
+
+    @property
+    def packages(self) -> dict[str, int] | None:
+        """The numbers of the elements by their packages, where each is one."""
+        return None if self._wild else self._literal
 
     def find(self, name: str) -> int | None:
         """Return the number of the element that holds a module: the deepest, of several the first."""
