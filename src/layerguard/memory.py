@@ -101,6 +101,11 @@ class Memory:
         self.outlines = self._load_outlines() or no_outlines(len(self._places))
         """The outlines of an earlier run, as far as they may still be good (see `knows`)."""
 
+    @property
+    def has_outlines(self) -> bool:
+        """Whether there are outlines of an earlier run, of the same modules."""
+        return bool(self._old)
+
     def knows(self, number: int, digest: bytes) -> bool:
         """Tell whether the outline of a source is known, if it has this digest."""
         return bool(digest and self._old) and self._old[number] == digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 
 import msgspec
@@ -142,8 +143,7 @@ def _read_all(
     """Return the outlines of all sources, and what gives their findings; keep what is new in the memory."""
     memory, sources = reader.memory, tree.sources
     outlines = memory.outlines if memory else no_outlines(len(sources))
-    digests = memory.digests if memory else ()
-    known = {n for n, digest in enumerate(digests) if memory and memory.knows(n, digest)}
+    known = _known(memory, sources) if memory else set()
     work = [number for number in range(len(sources)) if number not in known]
     if memory and len(work) * _WORTH > len(sources):
         memory.load()  # before there are other processes
@@ -164,6 +164,19 @@ def _read_all(
     if memory and work:
         memory.keep(outlines, {memory.digests[number]: found for number, found in findings.items()})
     return outlines, lambda number: findings.get(number) or reader.findings(number, sources[number])
+
+
+def _known(memory: Memory, sources: Sequence[Source]) -> set[int]:
+    """Return the numbers of the sources whose outlines are known; for that, look at what may be the same."""
+    known = set()
+    for number, source in enumerate(sources):
+        if not memory.digests[number] and memory.has_outlines:
+            # To read a file here takes no longer than to have another process do it, and to hear of it.
+            with suppress(OSError):
+                memory.digests[number] = digest_of(source.read())
+        if memory.knows(number, memory.digests[number]):
+            known.add(number)
+    return known
 
 
 def _resolved(resolver: Resolver, source: Source, findings: bytes, expected: int) -> list[Import]:

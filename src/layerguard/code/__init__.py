@@ -21,7 +21,8 @@ _PIECE = (
     r'|"(?:[^"\\\n]++|\\.)*+"'
     r"|'(?:[^'\\\n]++|\\.)*+'"
     # A quote that its line does not close: an f-string's, with a field that goes over lines (PEP 701).
-    r"|[\"']"
+    # Alternatives that begin with a character each: so the engine skips to the next of these.
+    "|\"|'"
 )
 _TOKEN = regex(_PIECE, re.DOTALL)
 _TOKENS = regex(f"({_PIECE})", re.DOTALL)

@@ -49,16 +49,21 @@ def is_missing(root: Path) -> bool:
 
 def is_checkout(root: Path) -> bool:
     """Tell whether `root` belongs to a git checkout, and git is there to be asked."""
-    if shutil.which("git") is None or run(root, "rev-parse", "--show-prefix").returncode:
+    if _has_none(root) or run(root, "rev-parse", "--show-prefix").returncode:
         return False
     return not is_ignored(root)
 
 
 def is_ignored(root: Path) -> bool:
     """Tell whether `root` lies in a git checkout that ignores it, so that it is no part of it."""
-    if shutil.which("git") is None or run(root, "check-ignore", "-q", ".").returncode:
+    if _has_none(root) or run(root, "check-ignore", "-q", ".").returncode:
         return False
     return not run(root, "ls-files", "-z", "--cached").stdout
+
+
+def _has_none(root: Path) -> bool:
+    """Tell whether there is no git to be asked, or nothing that it could be asked about."""
+    return shutil.which("git") is None or find_checkout(root) is None
 
 
 def run(
