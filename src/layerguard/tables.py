@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from datetime import date, datetime, time
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -24,7 +24,7 @@ def read_table(values: Mapping[str, Any], table: type[Table], where: str) -> Tab
     `where` starts every message: the file, and the contract where there is one. Raises UserError for an
     unknown key, a missing one, and a value of the wrong type at any depth.
     """
-    fields = {field.encode_name: field for field in msgspec.structs.fields(table)}
+    fields = _fields(table)
     for key in values:
         if key not in fields:
             raise UserError(f"{where}: unknown key '{key}'.", suggest(key, fields) or known(fields))
@@ -40,8 +40,16 @@ def read_table(values: Mapping[str, Any], table: type[Table], where: str) -> Tab
         raise UserError(f"{where}: {_plain(str(error))}.") from None
 
 
+@cache
+def _fields(table: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    """Return the fields of a Struct by their keys; found out once: an allowance file has many tables."""
+    return {field.encode_name: field for field in msgspec.structs.fields(table)}
+
+
 def suggest(word: str, known_words: Iterable[str]) -> str:
     """Return "Did you mean 'x'?" for the nearest of the known words, or nothing."""
+    import difflib  # noqa: PLC0415 - heavy, and only needed for a mistake
+
     near = difflib.get_close_matches(word, list(known_words), n=1, cutoff=0.6)
     return f"Did you mean '{near[0]}'?" if near else ""
 

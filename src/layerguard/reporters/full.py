@@ -50,7 +50,12 @@ def _frame(violation: Violation) -> tuple[str, str, str]:
         first = max(0, min(start - _BEFORE, len(text) - _LONGEST))
         last = first + _LONGEST
         before, after = "…" * (first > 0), "…" * (last < len(text))
-    cells = [_TAB if character == "\t" else plain(character) for character in text[first:last]]
+    shown = text[first:last]
+    if shown.isascii() and shown.isprintable():  # each character takes one column
+        left = start - first + len(before)
+        carets = max(start, min(end, last)) - start
+        return before + shown + after, " " * left, "^" * max(1, carets)
+    cells = [_TAB if character == "\t" else plain(character) for character in shown]
     edges = list(accumulate((_width(cell) for cell in cells), initial=len(before)))
     left = edges[start - first]
     right = edges[max(start, min(end, last)) - first]
