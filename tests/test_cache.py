@@ -158,6 +158,15 @@ class TestHits:
         assert file.read_text() == plain()[1]
         assert project.is_dir()
 
+    def test_the_ratchet_knows_the_files(self, project: Path, parsed: list[bytes]) -> None:
+        learn()
+        parsed.clear()
+        assert call(main, ["ratchet"])[:2] == (0, "removed 0, moved 0, kept 0\n")
+        assert parsed == []
+        write(project, {"app/a.py": "import json\n"})
+        assert call(main, ["ratchet"])[0] == 0
+        assert parsed == [b"import json\n"]
+
     def test_a_report_in_the_project_is_no_change_of_it(self, project: Path) -> None:
         words = ("--output-file", "app/report.txt")
         learn(*words)

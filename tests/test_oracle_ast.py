@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import sysconfig
+import warnings
 from codecs import BOM_UTF8
 from pathlib import Path
 from unicodedata import normalize
@@ -149,6 +150,20 @@ def test_files_of_packages(package: str) -> None:
     ]
     assert sum(found) > 5
     assert -1 not in found
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("part", range(16))
+def test_files_of_the_benchmarks(part: int) -> None:
+    """Some 37,000 files of twelve packages, where `python -m benchmarks` has fetched them."""
+    every = sorted((Path(__file__).parent.parent / "build/benchmarks/trees/twelve").rglob("*.py"))
+    if not every:
+        pytest.skip("needs the files that python -m benchmarks fetches")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [_compare(path.read_bytes(), path) for path in every[part::16]]
+    assert sum(found) > 10_000
+    assert found.count(-1) < 100
 
 
 @settings(

@@ -10,6 +10,7 @@ from layerguard.allowances.growth import old_debt
 from layerguard.allowances.rewriting import add_entries, rewrite
 from layerguard.errors import UserError
 from layerguard.files import write_text
+from layerguard.keeping import Keeper
 from layerguard.reading import Progress
 from layerguard.run import examine
 from layerguard.tables import quoted
@@ -56,14 +57,19 @@ class Adopted(msgspec.Struct, frozen=True):
 
 
 def ratchet(
-    root: Path | str = ".", *, base: str | None = None, write: bool = True, progress: Progress | None = None
+    root: Path | str = ".",
+    *,
+    base: str | None = None,
+    write: bool = True,
+    progress: Progress | None = None,
+    keeper: Keeper | None = None,
 ) -> Ratcheted:
     """Remove the allowances that are no longer needed, rewrite those of modules that moved, add none.
 
-    `base` is that of `check`. With `write=False` the file stays as it is. Raises UserError when the check
-    cannot be made.
+    `base` and `keeper` are those of `check`. With `write=False` the file stays as it is. Raises UserError
+    when the check cannot be made.
     """
-    found = examine(root, base=base, progress=progress)
+    found = examine(root, base=base, progress=progress, keeper=keeper)
     allowances, judgement = found.allowances, found.judgement
     renamed = {**judgement.moved, **judgement.renamed}
     gone = [each for each in judgement.stale if (each.contract, each.key) not in renamed]
@@ -72,7 +78,7 @@ def ratchet(
         write_text(found.config.root / allowances.path, rewrite(allowances, gone, renamed))
     kept = len(allowances.entries) - len(gone) - len(renamed)
     unseen = kept - len(judgement.used)
-    notes = [*found.tree.noted]
+    notes = [*(keeper.cache.notes if keeper else ()), *found.tree.noted]
     if unseen:
         bad = quoted(sorted({problem.path for problem in found.reading.problems}))
         notes.append(

@@ -122,6 +122,7 @@ def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bo
     """
     from layerguard import merging, ratchet  # noqa: PLC0415 - heavy
     from layerguard.allowances.ci import ci_variable  # noqa: PLC0415 - heavy
+    from layerguard.keeping import open_keeper  # noqa: PLC0415 - heavy
 
     if adopt and resolve:
         raise click.UsageError("--adopt and --resolve do not go together.")
@@ -134,7 +135,7 @@ def shrink(*, only_check: bool, adopt: str | None, base: str | None, resolve: bo
         elif adopt:
             done = ratchet.adopt(adopt, base=base, write=write, progress=progress)
         else:
-            done = ratchet.ratchet(base=base, write=write, progress=progress)
+            done = ratchet.ratchet(base=base, write=write, progress=progress, keeper=open_keeper(None))
     for note in done.notes:
         say(f"note: {note}")
     print_text(f"{done}\n")
