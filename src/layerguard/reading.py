@@ -143,6 +143,7 @@ def _read_all(
     """Return the outlines of all sources, and what gives their findings; keep what is new in the memory."""
     memory, sources = reader.memory, tree.sources
     outlines = memory.outlines if memory else no_outlines(len(sources))
+    unseen = b"" in memory.digests if memory else False
     known = _known(memory, sources) if memory else set()
     work = [number for number in range(len(sources)) if number not in known]
     if memory and len(work) * _WORTH > len(sources):
@@ -161,7 +162,7 @@ def _read_all(
         if progress:
             progress(len(sources) - len(work) + len(news), len(sources))
     outlines = outlines.replaced(news)
-    if memory and work:
+    if memory and (work or unseen):
         memory.keep(outlines, {memory.digests[number]: found for number, found in findings.items()})
     return outlines, lambda number: findings.get(number) or reader.findings(number, sources[number])
 
