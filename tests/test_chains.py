@@ -10,11 +10,11 @@ from graphs import chain, graph, imports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layerguard.chains import hits, run_parents
 from layerguard.contracts import forbidden
 from layerguard.contracts.forbidden import Forbidden
 from layerguard.contracts.independence import Independence
 from layerguard.graph import Graph, parents, within
+from layerguard.hits import hits, run_parents
 from layerguard.model import Import, Step, Violation
 from layerguard.patterns import Patterns
 

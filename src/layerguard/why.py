@@ -10,11 +10,11 @@ from typing import Literal
 
 import msgspec
 
-from layerguard.chains import hits, run_parents
 from layerguard.config import load_config
 from layerguard.config.pattern_syntax import find_fault_in_name
 from layerguard.errors import UserError
 from layerguard.graph import Graph, parents, within
+from layerguard.hits import hits, run_parents
 from layerguard.model import Import, Location, Reach
 from layerguard.patterns import Patterns
 from layerguard.reading import Progress, read_imports

@@ -12,25 +12,13 @@ import re
 from functools import cached_property
 from typing import NamedTuple
 
+from layerguard.code.masks import PIECE, mask_head, mask_roughly
 from layerguard.regex import regex
 
-_PIECE = (
-    r"#[^\n]*+"
-    r'|"""(?:[^"\\]++|\\.|"(?!""))*+"""'
-    r"|'''(?:[^'\\]++|\\.|'(?!''))*+'''"
-    r'|"(?:[^"\\\n]++|\\.)*+"'
-    r"|'(?:[^'\\\n]++|\\.)*+'"
-    # A quote that its line does not close: an f-string's, with a field that goes over lines (PEP 701).
-    # Alternatives that begin with a character each: so the engine skips to the next of these.
-    "|\"|'"
-)
-_TOKEN = regex(_PIECE, re.DOTALL)
-_TOKENS = regex(f"({_PIECE})", re.DOTALL)
-_FORMATTED = regex(r"(?<!\w)(?:[fFtT][rR]?|[rR][fFtT])\Z")
+_TOKEN = regex(PIECE, re.DOTALL)
 _PREFIX = regex(r"(?<!\w)[rRbBuUfFtT]{1,2}\Z")
 _LITERAL_PART = regex(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}\"']", re.DOTALL)
 _FIELD_PART = regex(r"[\"'#()\[\]{}:]")
-_MARK = regex(r"[\"'#\\]")
 
 
 class StringToken(NamedTuple):
@@ -67,8 +55,8 @@ class Code:
         self._placed = (0, 1)
         head = None
         if until is not None:
-            head = _mask_head(text, until) if until < len(text) else None
-            head = _mask_roughly(text, until) if head is None else head
+            head = mask_head(text, until) if until < len(text) else None
+            head = mask_roughly(text, until) if head is None else head
         self._is_read = head is None
         if head is None:
             self._mask_all()
@@ -271,48 +259,3 @@ class Code:
             stretches = self._stretches(at + width, self.text[at] * width, "r" in before[0].lower())
             return stretches[-1][1] + width if stretches else -1
         return -1 if alone else match.end()
-
-
-def _mask_head(text: str, until: int) -> str | None:
-    """Return what comes before an offset, masked; None where it holds more than comments and plain strings.
-
-    Most files begin with a docstring, comments and imports.
-    """
-    pieces: list[str] = []
-    done = 0
-    while found := _MARK.search(text, done, until):
-        start, mark = found.start(), found[0]
-        if mark == "#":
-            end = text.find("\n", start)
-            end = len(text) if end < 0 else end
-            filler = " "
-        else:
-            quotes = mark * 3 if text.startswith(mark * 3, start) else mark
-            end = text.find(quotes, start + len(quotes)) + len(quotes)
-            is_plain = mark != "\\" and end > start and text.find("\\", start, end) < 0
-            if not is_plain or text[start - 1 : start].isalnum():
-                return None
-            if len(quotes) == 1 and text.find("\n", start, end) >= 0:
-                return None
-            filler = '"'
-        pieces += (text[done:start], filler * (end - start))
-        done = end
-    pieces.append(text[done:until])
-    return "".join(pieces)
-
-
-def _mask_roughly(text: str, until: int) -> str | None:
-    """Return what comes before an offset, f-strings masked as a whole; None where one is not seen through."""
-    parts = _TOKENS.split(text[:until] if until < len(text) else text)
-    strings = parts[1::2]
-    for number, piece in enumerate(strings):
-        if "{" in piece and piece[0] != "#" and _FORMATTED.search(parts[2 * number]):
-            # A quote in a field might be taken for the end; where there is none, braces come in pairs.
-            other = "'" if piece[0] == '"' else '"'
-            fields = piece.replace("{{", "").replace("}}", "")
-            if other in piece or fields.count("{") != fields.count("}"):
-                return None
-        elif len(piece) == 1 and piece in "\"'":
-            return None
-    parts[1::2] = [('"' if piece[0] != "#" else " ") * len(piece) for piece in strings]
-    return "".join(parts).replace("\\\n", "  ")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from layerguard.chains import Arrival, Hit, Reached, Web, above_names, hits, may_hit
+from layerguard.chains import Arrival, Reached, Web
 from layerguard.contracts.base import Contract, empty_packages, empty_targets
 from layerguard.contracts.seeds import Ground, Seed
 from layerguard.graph import Graph, within
+from layerguard.hits import Hit, above_names, hits, may_hit
 from layerguard.model import Import, Reach, Violation
 from layerguard.patterns import Patterns
 from layerguard.selection import Selection

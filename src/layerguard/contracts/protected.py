@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from layerguard.chains import hits, may_hit, step_of
+from layerguard.chains import step_of
 from layerguard.contracts.base import Contract, empty_targets
 from layerguard.contracts.seeds import SCOPE, Ground, Seed
 from layerguard.graph import Graph, within
+from layerguard.hits import hits, may_hit
 from layerguard.model import Reach, Via, Violation
 from layerguard.patterns import Importers, Patterns
 
