@@ -68,6 +68,8 @@ class Asked:
 
 def read_arguments(words: Sequence[str]) -> Asked | None:
     """Read the words behind `check`; None where the command line has to."""
+    if os.name == "nt" and any(character in word for word in words for character in "*?[~$%"):
+        return None  # on Windows the command line expands what no shell has
     asked = Asked()
     rest = iter(words)
     for word in rest:
@@ -82,10 +84,13 @@ def read_arguments(words: Sequence[str]) -> Asked | None:
 
 def _is_plain(values: Mapping[str, str]) -> bool:
     """Tell whether the values are such that the command line would not complain of them."""
-    if values.get("output_format", "full") not in FORMATS or os.path.isdir(values.get("output_file", "")):  # noqa: PTH112 - no pathlib here
+    output_file, cache_dir = values.get("output_file", ""), values.get("cache_dir", "")
+    there = [path for path in (output_file, cache_dir) if os.path.lexists(path)]
+    if not all(os.access(path, os.R_OK) for path in there):
         return False
-    cache_dir = values.get("cache_dir", "")
-    return not os.path.lexists(cache_dir) or os.path.isdir(cache_dir)  # noqa: PTH112 - the same
+    if os.path.isdir(output_file) or (cache_dir in there and not os.path.isdir(cache_dir)):  # noqa: PTH112 - no pathlib here
+        return False
+    return values.get("output_format", "full") in FORMATS
 
 
 def _read_value(asked: Asked, word: str, rest: Iterator[str]) -> bool:

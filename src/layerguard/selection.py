@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 from itertools import compress, pairwise
 
@@ -128,11 +128,6 @@ class Selection:
             seen |= found
             level = [names[each] for each in found if each not in closed]
 
-    def imports_any(self, importers: Iterable[str], wanted: Container[int]) -> bool:
-        """Tell whether some of the importers import one of the wanted names, by number."""
-        runs = (run for importer in importers for run in self._index.runs_by_importer.get(importer, ()))
-        return any(each in wanted for run in runs for each in self._named_in(run))
-
     def _named_in(self, run: int) -> Iterable[int]:
         start, stop = self._index.starts[run], self._index.starts[run + 1]
         part = self._imported[start:stop]
@@ -164,16 +159,6 @@ class Selection:
         every = self._index.sorted_importers
         start, stop = _inside(every, package)
         return [*([package] if package in self._index.runs_by_importer else ()), *every[start:stop]]
-
-    @property
-    def all_names(self) -> Sequence[str]:
-        """What all imports of the project name, by number."""
-        return self._index.names
-
-    @property
-    def all_importers(self) -> Iterable[str]:
-        """All importers of the project that import anything."""
-        return self._index.runs_by_importer
 
     @property
     def links(self) -> Links:
