@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from layerguard.asked import FLAGS, VALUES, Asked, read_arguments
-from layerguard.cli import check
+from layerguard.cli import check, cli
 from layerguard.surroundings import FORMATS
 
 _WORDS = st.one_of(
@@ -33,8 +33,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _by_click(words: list[str]) -> dict[str, object] | None:
+    top = cli.make_context("layerguard", ["check"])  # without it click keeps other options for help
     try:
-        found = check.make_context("check", list(words), resilient_parsing=False).params
+        found = check.make_context("check", list(words), parent=top).params
     except (click.ClickException, click.exceptions.Exit):
         return None
     return found
