@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
+from caching import cached, check, knows, learn, plain
 from clock import settle
 from history import ALLOWANCES, Repo, start
 from projects import AB, BROKEN, PROGRAM, allow, write
@@ -23,13 +24,12 @@ from spec import call
 import layerguard
 from layerguard import __version__, imports
 from layerguard.keeping import outcome
-from layerguard.memory import SIZE, digest_of
 from layerguard.snapshots import SEAL, pack, unpack
 from layerguard.start import main
+from layerguard.stores import SIZE, digest_of
 from layerguard.surroundings import FORMATS
 from layerguard.verdicts import FOLDER, VARIABLE, Basis, key_of, place_of, to_bytes
 
-Said = tuple[int, str, str]
 NOBODY_ELSE = "# Made by layerguard.\n*\n"
 CLEAN = BROKEN | {"app/a.py": "import os\n"}
 FORBIDDEN = '[[contract]]\nid = "x"\nkind = "forbidden"\nsources = ["app"]\ntargets = ["json"]\n'
@@ -37,14 +37,6 @@ REMOVED = '[[contract]]\nid = "gone"\nkind = "removed"\nmodules = { "app.old" = 
 WORDS = "".join(
     f"WORD_{number} = 'a line by which git knows the file again: {number}'\n" for number in range(20)
 )
-
-
-class RefusedError(Exception):
-    """A check was made."""
-
-
-def refuse(*_: object, **__: object) -> object:
-    raise RefusedError
 
 
 @pytest.fixture
@@ -77,43 +69,10 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return found
 
 
-def check(*words: str) -> Said:
-    return call(main, ["check", *words])
-
-
-def plain(*words: str) -> Said:
-    return check(*words, "--no-cache")
-
-
-def learn(*words: str) -> Said:
-    """Check when all files are old enough to be relied on."""
-    settle()
-    return check(*words)
-
-
-def knows(*words: str) -> bool:
-    """Tell whether the answer is known without a check; it has to be right."""
-    expected = plain(*words)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("layerguard.run.check", refuse)
-        try:
-            said = check(*words)
-        except RefusedError:
-            return False
-    assert said == expected
-    return True
-
-
 def files_in(folder: Path) -> list[str]:
     """The files below a folder, without the part of their names that is a checksum."""
     found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(re.sub("-[0-9a-f]{8}$", "", path) for path in found)
-
-
-def cached(root: Path, name: str) -> Path:
-    """The one file of the cache that begins with this name."""
-    (file,) = (root / FOLDER / __version__).glob(f"{name}-*")
-    return file
 
 
 class TestHits:
@@ -246,9 +205,6 @@ def swap(root: Path) -> None:
 CHANGES: dict[str, Callable[[Path], object]] = {
     "edit": edit("import os\n"),
     "same size and time": rewrite_in_place,
-    "touch": lambda root: (root / "app/a.py").touch(),
-    "past": set_time(0),
-    "future": set_time(4_000_000_000),
     "swap": swap,
     "delete": lambda root: (root / "app/b.py").unlink(),
     "rename": lambda root: (root / "app/b.py").rename(root / "app/c.py"),
@@ -257,8 +213,15 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "contract": lambda root: write(root, {"layerguard.toml": AB.replace("They", "We")}),
     "contract file": lambda root: write(root, {"contracts/x.toml": FORBIDDEN}),
     "allowances": lambda root: write(root, {ALLOWANCES: allow("app.a -> app.b")}),
-    "mode": lambda root: (root / "app/a.py").chmod(0o600),
 }
+NO_CHANGES: dict[str, Callable[[Path], object]] = {
+    "touch": lambda root: (root / "app/a.py").touch(),
+    "past": set_time(0),
+    "future": set_time(4_000_000_000),
+    "mode": lambda root: (root / "app/a.py").chmod(0o600),
+    "written again": lambda root: (root / "app/a.py").write_bytes((root / "app/a.py").read_bytes()),
+}
+"""What changes the numbers of a file, and not what it holds."""
 
 
 class TestMisses:
@@ -271,6 +234,18 @@ class TestMisses:
         CHANGES[name](root)
         assert not knows()
         assert learn() == plain()
+        assert knows()
+
+    @pytest.mark.parametrize("name", NO_CHANGES)
+    @pytest.mark.parametrize("in_git", [False, True])
+    def test_not_where_a_file_holds_the_same(
+        self, name: str, in_git: bool, request: pytest.FixtureRequest
+    ) -> None:
+        root: Path = request.getfixturevalue("repo").root if in_git else request.getfixturevalue("project")
+        learn()
+        for _ in range(2):
+            NO_CHANGES[name](root)
+            assert knows()
         assert knows()
 
     def test_a_file_with_an_old_time_is_read_all_the_same(self, project: Path) -> None:
@@ -465,9 +440,9 @@ class TestMemory:
         learn()
         assert len(parsed) == 3
         parsed.clear()
-        write(project, {"app/b.py": "import json\n"})
+        write(project, {"app/b.py": "import app\n"})
         assert learn()[0] == 1
-        assert parsed == [b"import json\n"]
+        assert parsed == [b"import app\n"]
 
     def test_with_new_times_none_is(self, project: Path, parsed: list[bytes]) -> None:
         learn()
@@ -709,7 +684,7 @@ class TestTrouble:
         def forbid(*_: object) -> None:
             raise PermissionError(errno.EACCES, "Permission denied")
 
-        monkeypatch.setattr("layerguard.start.known.find_verdict", forbid)
+        monkeypatch.setattr("layerguard.start.known.find_entry", forbid)
         monkeypatch.setattr("layerguard.cache.unpack", forbid)
         note = "note: the cache cannot be read: Permission denied.\n"
         assert check() == (*expected[:2], note + expected[2])
@@ -735,7 +710,7 @@ class TestTrouble:
         assert learn() == plain()
         assert left.exists()
         os.utime(left, (0, 0))
-        write(project, {"app/a.py": "import json\n"})
+        write(project, {"app/a.py": "import app.b\n"})
         assert learn() == plain()
         assert files_in(project / FOLDER) == before
 
@@ -823,8 +798,11 @@ def forge(root: Path, folder: str) -> None:
         old.unlink()
     key = key_of(str(root), (), (), None, show_allowed=False)
     for seal in (b"", b"\0" * 32):
-        entry = to_bytes(key, seal, Basis([], array("q"), {}, {}, day=""), outcome(report, "full"))
+        entry = to_bytes(key, seal, NOTHING, outcome(report, "full"))
         Path(place_of(str(place), key)).write_bytes(entry)
+
+
+NOTHING = Basis([], [], b"", b"", {}, day="", ways=(), tops=(), stores=(), recent=b"")
 
 
 class TestForged:

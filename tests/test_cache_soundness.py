@@ -47,6 +47,18 @@ LINES = (
     "def thing(): pass",
     "def broken(",
 )
+SLIGHT = (
+    "# app.c",
+    "import json, app2.app",
+    "from json import (\n    loads,  # app.c\n    dumps)",
+    "def g():\n    import json",
+    "import app.c",
+    "from . import c",
+    "from .b import b",
+)
+"""Lines of which the first ones change nothing that most contracts look at."""
+ALONE = ("direct", "far", "apart", "guarded", "round")
+"""The contracts that look at imports alone, not at what else stands in a file."""
 MODULES = (
     "app/__init__.py",
     "app/a.py",
@@ -138,7 +150,7 @@ class Soundness(RuleBasedStateMachine):
 
     @initialize(
         in_git=st.booleans(),
-        contracts=st.sets(st.sampled_from(sorted(CONTRACTS)), min_size=1),
+        contracts=st.sets(st.sampled_from(ALONE)) | st.sets(st.sampled_from(sorted(CONTRACTS))),
         texts=st.lists(bodies, min_size=len(MODULES) - 1, max_size=len(MODULES) - 1),
         allowed=st.sets(st.sampled_from(ENTRIES)),
     )
@@ -212,6 +224,15 @@ class Soundness(RuleBasedStateMachine):
     @rule(path=modules, text=bodies)
     def edit(self, path: str, text: str) -> None:
         self.put(path, text)
+
+    @rule(edits=st.lists(st.tuples(modules, st.sampled_from(SLIGHT)), min_size=1, max_size=5))
+    def edit_slightly(self, edits: list[tuple[str, str]]) -> None:
+        """Give files a line more, and ask after each."""
+        for path, line in edits:
+            place = self.root / path
+            text = place.read_text() if place.is_file() else ""
+            self.put(path, f"{text}\n{line}\n")
+            self.compare()
 
     @rule(path=st.sampled_from(TEXTS), text=st.sampled_from(["", "app.old", "see app.old.x", SAME]))
     def edit_a_text(self, path: str, text: str) -> None:
@@ -360,7 +381,7 @@ class Soundness(RuleBasedStateMachine):
         """Put a link to a folder in the place of that of the contracts, and a contract into it."""
         contracts, shared = self.root / "contracts", self.folder / "shared"
         if contracts.is_dir() and not contracts.is_symlink():
-            shutil.copytree(contracts, shared, dirs_exist_ok=True)
+            shutil.copytree(contracts, shared, symlinks=True, dirs_exist_ok=True)
             shutil.rmtree(contracts)
             contracts.symlink_to(shared)
         settle()

@@ -1,12 +1,17 @@
-"""Writes files so that they are whole or not there: a temporary file beside it, then a rename."""
+"""Reads files, and writes them so that they are whole or not there.
+
+That is: a temporary file beside it, then a rename.
+"""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 
 from layerguard.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _CLOSED: int = getattr(os, "O_CLOEXEC", 0)
@@ -37,6 +42,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     The file's permissions stay. A device or a pipe is written to, not replaced. Raises UserError when it
     cannot be written; what was there is then untouched.
     """
+    import tempfile  # noqa: PLC0415 - heavy, and a check writes nothing
+    from pathlib import Path  # noqa: PLC0415 - the same
+
     target = Path(os.path.realpath(path))
     temporary = ""
     try:

@@ -46,7 +46,7 @@ class Findings(msgspec.Struct, frozen=True):
 
 def texts_of(tree: Tree, module: str) -> list[bytes]:
     """Return the bytes of the files that a module has."""
-    return [source.read() for source in tree.sources if source.module == module]
+    return [tree.open(source) for source in tree.sources if source.module == module]
 
 
 def judged_entries(

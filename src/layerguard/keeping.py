@@ -19,6 +19,7 @@ from layerguard.model import Report
 from layerguard.reporters import render
 from layerguard.snapshots import Glance
 from layerguard.sources import Tree, read_tree
+from layerguard.standing import bytes_of_recent
 from layerguard.verdicts import Basis, Verdict, key_of, place_of, seal_of, to_bytes, today
 from layerguard.watching import Environment, Layout, Watch, find_shaping, take_numbers
 
@@ -52,6 +53,7 @@ class Keeper:
         self._watch: Watch | None = None
         self._memory: Memory | None = None
         self._layout: Layout | None = None
+        self._sought: tuple[Collection[str], Collection[str]] = ((), ())
         self._today = today()
         self._dated = False
 
@@ -105,10 +107,17 @@ class Keeper:
         self._watch = msgspec.structs.replace(watch, whole=watch.whole and not is_fleeting)
         self._dated = dated
 
-    def memory(self, tree: Tree, via: Collection[str], outside: Collection[str]) -> Memory | None:
-        """Return what earlier runs have found in the sources of the tree."""
+    def memory(
+        self, tree: Tree, via: Collection[str], outside: Collection[str], tops: Collection[str]
+    ) -> Memory | None:
+        """Return what earlier runs have found in the sources of the tree.
+
+        `via` and `outside` are what is looked for (see `read_imports`), `tops` what is looked at (see
+        `tops_of`).
+        """
         if self._watch is not None:
             self._memory = Memory(self.cache, tree, self._watch, via, outside)
+            self._sought = sorted(via), tops
         return self._memory
 
     def keep(self, verdict: Verdict, asked: tuple[Sequence[str], Sequence[str], str | None, bool]) -> None:
@@ -116,10 +125,21 @@ class Keeper:
         watch, memory = self._watch, self._memory
         is_plain = not any("\0" in note for note in verdict.notes)  # a key of an allowance may hold anything
         if watch and watch.whole and memory and is_plain:
-            digests = memory.digests_at(watch.young)
-            if all(digests.values()):
-                day = self._today if self._dated else ""
-                basis = Basis(watch.paths, watch.numbers, digests, self.environment.asked, day=day)
+            flags = memory.flags
+            if flags is not None:
+                ways, tops = self._sought
+                basis = Basis(
+                    watch.paths,
+                    watch.numbers,
+                    memory.kept_digests,
+                    flags,
+                    self.environment.asked,
+                    day=self._today if self._dated else "",
+                    ways=ways,
+                    tops=tops,
+                    stores=memory.stores,
+                    recent=bytes_of_recent(memory.recent),
+                )
                 key = key_of(os.getcwd(), *asked)  # noqa: PTH109 - a text
                 name = os.path.basename(place_of("", key))  # noqa: PTH119 - a text
                 self.cache.write(name, to_bytes(key, seal_of(str(self.cache.folder)), basis, verdict))

@@ -10,9 +10,7 @@ from __future__ import annotations
 from array import array
 from binascii import crc32
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache, cached_property
-from hashlib import blake2b
-from itertools import accumulate, pairwise
+from functools import cache
 
 import msgspec
 
@@ -21,14 +19,14 @@ from layerguard.imports.syntax import parser_size
 from layerguard.index import Columns
 from layerguard.snapshots import WIDTH, bytes_of, joined, texts_of
 from layerguard.sources import Problem, Tree
+from layerguard.stores import NO_NUMBERS, SIZE, Store, digest_of
+from layerguard.verdicts import LINKED, OPENED, YOUNG
 from layerguard.watching import Watch
 
-SIZE = 16
-"""The bytes of a digest."""
 _NUMBERS = WIDTH * 8
 """The bytes of a file's numbers."""
 _FEW = 64
-"""Up to this many findings are looked up one by one."""
+"""So many findings are kept besides, where not all are loaded."""
 _SPARE = 2
 """How many times larger than needed the findings may grow before those of older files are forgotten."""
 
@@ -73,11 +71,6 @@ def no_outlines(count: int) -> Outlines:
     return Outlines(Columns([], array("I", bytes(4 * count)), array("I"), b""), {}, frozenset(), frozenset())
 
 
-def digest_of(data: bytes) -> bytes:
-    """Return the digest by which the bytes of a file are known."""
-    return blake2b(data, digest_size=SIZE).digest()
-
-
 class Memory:
     """What earlier runs have found; `watch` has the numbers of the tree's sources, first, in their order."""
 
@@ -89,6 +82,7 @@ class Memory:
         `via` and `outside` are what is looked for (see `read_imports`).
         """
         self._cache = cache
+        self._tree = tree
         self._places = [source.place for source in tree.sources]
         self._watch = watch
         self._findings_kind = f"findings {scanner()} {' '.join(sorted(via))}"
@@ -96,8 +90,10 @@ class Memory:
         self._context = _context(tree, outside)
         self.digests: list[bytes] = [b""] * len(self._places)
         """The digests of the sources, as far as they are known."""
+        self.recent: dict[bytes, bytes] = {}
+        """Findings by digest that are new, and too few to be worth the file of all."""
         self._old: list[bytes] = []
-        self._loaded: _Kept | None = None
+        self._loaded: Store | None = None
         self.outlines = self._load_outlines() or no_outlines(len(self._places))
         """The outlines of an earlier run, as far as they may still be good (see `knows`)."""
 
@@ -117,27 +113,44 @@ class Memory:
 
     def load(self) -> None:
         """Load what was found before."""
-        self._loaded = _Kept(self._cache.read(_name(self._findings_kind), self._findings_kind))
+        self._loaded = Store(self._cache.read(_name(self._findings_kind), self._findings_kind))
 
     def findings(self, digest: bytes) -> bytes | None:
         """Return what was found before in the bytes with this digest, as msgpack, if that is loaded."""
         return self._loaded.find(digest) if self._loaded else None
 
-    def digests_at(self, places: Collection[str]) -> dict[str, str]:
-        """Return the digests of some sources, by place, as `verdicts` has them."""
-        return {
-            place: digest.hex()
-            for place, digest in zip(self._places, self.digests, strict=True)
-            if place in places
-        }
+    @property
+    def flags(self) -> bytes | None:
+        """What a verdict has to know of each source (see `verdicts`); None where that is not known."""
+        flags = bytearray(len(self._places))
+        for number, place in enumerate(self._places):
+            if place in self._watch.young:
+                if not self.digests[number]:
+                    return None
+                flags[number] = LINKED if place in self._watch.linked else YOUNG
+            if place in self._tree.opened:
+                flags[number] |= OPENED
+        return bytes(flags)
+
+    @property
+    def kept_digests(self) -> bytes:
+        """The digests of all sources, one behind the other; zeros where one is not known."""
+        return b"".join([digest or bytes(SIZE) for digest in self.digests])
+
+    @property
+    def stores(self) -> list[str]:
+        """The names and the kinds of the files of the cache where the outlines and the findings are."""
+        return [each for kind in (self._outlines_kind, self._findings_kind) for each in (_name(kind), kind)]
 
     def keep(self, outlines: Outlines, news: Mapping[bytes, bytes]) -> None:
         """Keep the outlines of all sources, and new findings by their digests."""
         if news and self._loaded:
             self._write_findings(self._loaded, news)
+        elif len(news) <= _FEW:
+            self.recent = dict(news)
         self._write_outlines(outlines)
 
-    def _write_findings(self, kept: _Kept, news: Mapping[bytes, bytes]) -> None:
+    def _write_findings(self, kept: Store, news: Mapping[bytes, bytes]) -> None:
         if kept.count + len(news) > _SPARE * len(self.digests):
             kept = kept.only(set(self.digests))
         parts = kept.with_more(news)
@@ -177,13 +190,12 @@ class Memory:
         numbers = self._watch.numbers[: len(self._places) * WIDTH]
         for number, place in enumerate(self._places):
             if place in self._watch.young or not self.digests[number]:
-                # Numbers that no file has: this one is to be read again.
-                numbers[number * WIDTH : (number + 1) * WIDTH] = [-2] * WIDTH
+                numbers[number * WIDTH : (number + 1) * WIDTH] = NO_NUMBERS
         parts = [
             self._context,
             joined(self._places),
             bytes_of(numbers),
-            b"".join([digest or bytes(SIZE) for digest in self.digests]),
+            self.kept_digests,
             joined(columns.names),
             columns.counts.tobytes(),
             columns.imported.tobytes(),
@@ -191,64 +203,6 @@ class Memory:
             msgspec.msgpack.encode((sorted(outlines.faults), sorted(outlines.unsure), outlines.problems)),
         ]
         self._cache.write_parts(_name(self._outlines_kind), self._outlines_kind, parts)
-
-
-class _Kept:
-    """The findings of earlier runs as they stand in the cache: digests, lengths, and what was found."""
-
-    def __init__(self, parts: Sequence[memoryview] | None) -> None:
-        self._digests, self._lengths, self._found = parts or (memoryview(b""),) * 3
-        self._looked = 0
-
-    @property
-    def count(self) -> int:
-        return len(self._digests) // SIZE
-
-    def find(self, digest: bytes) -> bytes | None:
-        self._looked += 1
-        if self._looked > _FEW:
-            return self._every.get(digest)
-        # For a few of them there is no need to take all apart.
-        place = self._bytes.find(digest) if len(digest) == SIZE else -1
-        while place >= 0 and place % SIZE:
-            place = self._bytes.find(digest, place + 1)
-        if place < 0:
-            return None
-        return bytes(self._found[self._ends[place // SIZE] : self._ends[place // SIZE + 1]])
-
-    def only(self, digests: Collection[bytes]) -> _Kept:
-        """Return those with the digests."""
-        return _Kept(
-            [
-                memoryview(part)
-                for part in _Kept(None).with_more({d: f for d, f in self._every.items() if d in digests})
-            ]
-        )
-
-    def with_more(self, news: Mapping[bytes, bytes]) -> list[bytes]:
-        """Return the parts with more findings, by digest."""
-        lengths = array("I", map(len, news.values()))
-        return [
-            b"".join([self._digests, *news]),
-            b"".join([self._lengths, lengths.tobytes()]),
-            b"".join([self._found, *news.values()]),
-        ]
-
-    @cached_property
-    def _bytes(self) -> bytes:
-        return bytes(self._digests)
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [0, *accumulate(self._lengths.cast("I"))]
-
-    @cached_property
-    def _every(self) -> dict[bytes, bytes]:
-        digests = (self._bytes[start : start + SIZE] for start in range(0, len(self._bytes), SIZE))
-        return {
-            digest: bytes(self._found[start:end])
-            for digest, (start, end) in zip(digests, pairwise(self._ends), strict=True)
-        }
 
 
 def _array(part: memoryview) -> array[int]:

@@ -16,10 +16,11 @@ from layerguard.imports import find_imports
 from layerguard.imports.base import Fault, Findings
 from layerguard.imports.registries import NoTable, find_rows
 from layerguard.index import Index
-from layerguard.memory import Memory, Outline, Outlines, digest_of, no_outlines
+from layerguard.memory import Memory, Outline, Outlines, no_outlines
 from layerguard.model import Import
 from layerguard.resolve import Resolver
 from layerguard.sources import Problem, Source, Tree
+from layerguard.stores import digest_of
 from layerguard.tables import known, suggest
 from layerguard.workers import spread
 
@@ -73,8 +74,12 @@ def read_imports(
 
     def make(number: int) -> list[Import]:
         source, expected = sources[number], outlines.columns.counts[number]
+        tree.opened.add(source.place)
         return _resolved(resolver, source, findings(number), expected) if expected else []
 
+    tree.opened.update(sources[number].place for number in {*outlines.problems, *outlines.faults})
+    if outlines.unsure:
+        tree.open_all()
     imports = Index(
         [each.path for each in sources], [each.module for each in sources], outlines.columns, make
     )
@@ -213,7 +218,7 @@ def _registered(tree: Tree, registries: Sequence[Registry], resolver: Resolver) 
                 f"{where}: the project has no such module.", suggest(registry.module, tree.modules)
             )
         try:
-            rows = list(find_rows(sources[-1].read(), registry.name, registry.template))
+            rows = list(find_rows(tree.open(sources[-1]), registry.name, registry.template))
         except NoTable as error:
             hint = suggest(registry.name, error.names) or (known(error.names) if error.names else "")
             raise UserError(f"{where}: {sources[-1].path} {error.reason}.", hint) from None
@@ -239,7 +244,7 @@ def binder(
         found: set[str] = set()
         for source in files.get(module, ()):
             try:
-                bound = names_in(source.read())
+                bound = names_in(tree.open(source))
             except OSError:
                 return None
             if bound is None:

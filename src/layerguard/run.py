@@ -26,6 +26,7 @@ from layerguard.sources import Tree, read_tree
 from layerguard.tables import known, suggest
 from layerguard.telling import tell
 from layerguard.texts import with_mentions
+from layerguard.weighing import tops_of
 
 
 def check(
@@ -110,11 +111,12 @@ def _read(
     """Read the imports that the contracts ask for, and make the graph of them."""
     via = {way for contract in contracts for way in contract.ways}
     outside = {name for contract in contracts for name in contract.targeted}
-    memory = keeper.memory(tree, via, outside) if keeper else None
+    memory = keeper.memory(tree, via, outside, tops_of(contracts, tree)) if keeper else None
     reading = read_imports(tree, config.registries, via, outside, progress, memory)
     old = {name for contract in contracts if "text" in contract.ways for name in contract.mentioned}
     imports = reading.imports
     if old:
+        tree.open_all()
         imports = with_mentions(imports, config.root, tree, Mentions(old, tree.roots), config.own_files)
     return Graph(tree.modules, imports, binder(tree)), reading
 
@@ -127,6 +129,7 @@ def _moves(config: Config, tree: Tree, past: Past | None) -> Moves:
         tables |= {old: new for old, new in contract.moves.items() if old not in tree.modules}
     renames: dict[str, str] = {}
     if past:
+        tree.open_all()  # git compares what the files hold
         modules = {source.path: source.module for source in tree.sources}
         for old_path, new_path in past.renames():
             old, new = past.module_of(old_path), modules.get(new_path, "")

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 from binascii import crc32
+from time import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    Buffer = bytes | bytearray | memoryview
 
 SEAL = ".gitignore"
 """The file in the folder of a cache by which it is known as the one that was written here."""
@@ -61,17 +64,21 @@ class Glance:
     def __init__(self) -> None:
         """Begin without any."""
         self._paths: list[str] = []
-        self._numbers: list[int] = []
+        self.numbers: list[int] = []
+        """The numbers that were taken last."""
+        self.since = 0.0
+        """When that began, by the clock `time.monotonic`."""
 
     def take(self, paths: list[str]) -> list[int]:
         """Return the numbers that paths have now, and remember them."""
-        self._paths, self._numbers = paths, numbers_of(paths)
-        return self._numbers
+        self.since = monotonic()
+        self._paths, self.numbers = paths, numbers_of(paths)
+        return self.numbers
 
     def numbers_of(self, paths: list[str]) -> list[int]:
         """Return the numbers of paths, those that are remembered as they were then."""
         if paths == self._paths:
-            return self._numbers
+            return self.numbers
         places = {path: place for place, path in enumerate(self._paths)}
         found: list[int] = []
         news = iter(numbers_of([path for path in paths if path not in places]))
@@ -80,7 +87,7 @@ class Glance:
             if place is None:
                 found.extend(next(news) for _ in range(WIDTH))
             else:
-                found += self._numbers[place * WIDTH : (place + 1) * WIDTH]
+                found += self.numbers[place * WIDTH : (place + 1) * WIDTH]
         return found
 
 
@@ -93,7 +100,7 @@ def are_young(numbers: Sequence[int], moment: int) -> list[int]:
     return [place for place, time in enumerate(numbers[_WRITTEN::WIDTH]) if time >= moment]
 
 
-def pack(kind: str, parts: Sequence[bytes]) -> bytes:
+def pack(kind: str, parts: Sequence[Buffer]) -> bytes:
     """Return the bytes of a cache file; `kind` says what it holds, down to the versions that matter."""
     lengths = " ".join(str(len(part)) for part in parts)
     body = b"".join([f"{kind}\n{lengths}\n".encode("utf-8", "surrogateescape"), *parts])

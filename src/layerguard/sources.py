@@ -64,7 +64,8 @@ class Tree(Struct, frozen=True):
       of a source root): a script in one of them imports its neighbours by their bare names;
     - `roots`: the source roots, relative to the project root, which is "" and always one;
     - `noted`: what the user should be told on standard error;
-    - `inventory`: how all this was found.
+    - `inventory`: how all this was found;
+    - `opened`: the places of the sources in which more was looked at than what they import.
     """
 
     sources: tuple[Source, ...]
@@ -75,6 +76,16 @@ class Tree(Struct, frozen=True):
     roots: frozenset[str]
     noted: tuple[str, ...]
     inventory: Inventory = field(default_factory=Inventory)
+    opened: set[str] = field(default_factory=set)
+
+    def open(self, source: Source) -> bytes:
+        """Return the bytes of a source, and note that; raise OSError when they cannot be read."""
+        self.opened.add(source.place)
+        return source.read()
+
+    def open_all(self) -> None:
+        """Note that something was looked at for which any source may matter."""
+        self.opened.update(source.place for source in self.sources)
 
 
 def read_tree(

@@ -29,6 +29,7 @@ def tell(found: Findings, *, show_allowed: bool = False) -> Report:
     results = tuple(_result(contract, told, found.judgement) for contract in found.contracts)
     shown = (violation for violation in told if show_allowed or not violation.allowed)
     violations = tuple(_finished(found.config.root, shown))
+    found.tree.opened.update(f"{found.config.root}/{each.location.path}" for each in violations)
     summary, past = _summary(found, told, results), found.past
     if past is None:
         return Report(summary, results, violations, notes=tuple(_notes(found)))

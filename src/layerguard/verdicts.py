@@ -1,8 +1,9 @@
 """What was the outcome of a run, and what it depends on: the entry of the cache that makes a run needless.
 
 An entry holds all that a check has read, as names with the numbers that the system keeps of them
-(see `snapshots`). Where none has changed, the outcome is the same. Loaded by every command before anything
-else, so that it imports nothing that takes time.
+(see `snapshots`). Where none has changed, the outcome is the same; where only sources have, it may be the
+same still (see `standing`). Loaded by every command before anything else, so that it imports nothing that
+takes time.
 """
 
 from __future__ import annotations
@@ -13,28 +14,26 @@ import time
 from binascii import crc32
 
 from layerguard import __version__
-from layerguard.snapshots import (
-    SEAL,
-    Glance,
-    are_same,
-    bytes_of,
-    joined,
-    numbers_of,
-    pack,
-    text_of,
-    texts_of,
-    unpack,
-)
+from layerguard.snapshots import SEAL, bytes_of, joined, numbers_of, pack, text_of, texts_of, unpack
 from layerguard.surroundings import find_git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from layerguard.snapshots import Buffer
+
 FOLDER = ".layerguard_cache"
 """The folder of the cache, in the project root."""
 VARIABLE = "LAYERGUARD_CACHE_DIR"
 _KIND = f"verdict {__version__} {sys.version} {__file__}".replace("\n", " ")
+_PARTS = (
+    *("key", "facts", "asked", "paths", "numbers", "digests", "flags", "ways", "tops", "stores", "recent"),
+    *("notes", "marks", "form", "text", "report", "seal"),
+)
+YOUNG, LINKED, OPENED = 1, 2, 4
+"""Flags of a source: it may change while its numbers stay, since it was just written; the same, since it is
+behind a link; what stands in it beyond its outline (see `Resolver.outline`) was looked at."""
 _KEPT_SAME = ("GIT_", "HOME", "XDG_CONFIG_HOME", "USERPROFILE")
 """The variables by which git finds its configuration, or what they begin with."""
 
@@ -65,26 +64,41 @@ class Verdict:
 class Basis:
     """What an outcome depends on.
 
-    `paths` are absolute, with their `numbers`; `digests` are those of files, by path, that have to be read to
-    know whether they are the same. `variables` are those of the environment that were asked for, with the
-    answers; with a `day` the outcome may be another on any other one.
+    `paths` are absolute, with their `numbers`, those of the sources first. `digests` has the digest of each
+    source (zeros where it is not known), `flags` what is to be known of it besides, a byte each: see `YOUNG`,
+    `LINKED` and `OPENED`. `variables` are those of the environment that were asked for, with the answers;
+    with a `day` the outcome may be another on any other one.
+
+    `ways` are those to name a module that count, `tops` the first components of all names that the check may
+    look at. `stores` has the names and the kinds of the two files of the cache where the outlines and the
+    findings are; `recent` has findings that are not there (see `standing.bytes_of_recent`).
     """
 
     def __init__(
         self,
         paths: Sequence[str],
         numbers: Sequence[int],
-        digests: Mapping[str, str],
+        digests: bytes,
+        flags: bytes,
         variables: Mapping[str, str | None],
         *,
         day: str,
+        ways: Iterable[str],
+        tops: Iterable[str],
+        stores: Sequence[str],
+        recent: bytes,
     ) -> None:
         """Keep it."""
         self.paths = paths
         self.numbers = numbers
         self.digests = digests
+        self.flags = flags
         self.variables = variables
         self.day = day
+        self.ways = sorted(ways)
+        self.tops = sorted(tops)
+        self.stores = stores
+        self.recent = recent
 
 
 def key_of(
@@ -119,69 +133,78 @@ def to_bytes(key: str, seal: bytes, basis: Basis, verdict: Verdict) -> bytes:
     facts = [find_git(environment), _user(), basis.day]
     facts += [f"{name}={value}" for name, value in sorted(git_variables(environment).items())]
     asked = [name if value is None else f"{name}={value}" for name, value in sorted(basis.variables.items())]
-    digests = [text for pair in sorted(basis.digests.items()) for text in pair]
-    parts = [
-        key.encode("utf-8", "surrogateescape"),
-        joined(facts),
-        joined(asked),
-        joined(basis.paths),
-        bytes_of(basis.numbers),
-        joined(digests),
-        joined(verdict.notes),
-        joined(sorted(verdict.marks)),
-        verdict.form.encode(),
-        verdict.text.encode("utf-8", "surrogatepass"),
-        verdict.report,
-        seal,
-    ]
-    return pack(_KIND, parts)
+    parts = {
+        "key": key.encode("utf-8", "surrogateescape"),
+        "facts": joined(facts),
+        "asked": joined(asked),
+        "paths": joined(basis.paths),
+        "numbers": bytes_of(basis.numbers),
+        "digests": basis.digests,
+        "flags": basis.flags,
+        "ways": joined(basis.ways),
+        "tops": joined(basis.tops),
+        "stores": joined(basis.stores),
+        "recent": basis.recent,
+        "seal": seal,
+        **parts_of(verdict),
+    }
+    return packed(parts)
 
 
-def find_verdict(data: bytes, key: str, seal: bytes, glance: Glance) -> Verdict | None:
-    """Return the outcome that an entry holds, where it is that of the key, and nothing has changed since.
+def parts_of(verdict: Verdict) -> dict[str, bytes]:
+    """Return the parts of an entry that are the outcome itself."""
+    return {
+        "notes": joined(verdict.notes),
+        "marks": joined(sorted(verdict.marks)),
+        "form": verdict.form.encode(),
+        "text": verdict.text.encode("utf-8", "surrogatepass"),
+        "report": verdict.report,
+    }
 
-    `seal` is that of the cache that holds the entry; `glance` remembers the numbers of what it depends on.
-    Raises ValueError for an entry that is damaged.
+
+def packed(parts: Mapping[str, Buffer]) -> bytes:
+    """Return the bytes of an entry that has these parts."""
+    return pack(_KIND, [parts[name] for name in _PARTS])
+
+
+def find_entry(data: bytes, key: str, seal: bytes) -> dict[str, memoryview] | None:
+    """Return the parts of an entry, where it is that of the key, and all but the files is as it was.
+
+    `seal` is that of the cache that holds the entry. Raises ValueError for an entry that is damaged.
     """
     parts = unpack(data, _KIND)
-    if parts is None or text_of(parts[0]) != key or not seal or parts[11] != seal:
+    if parts is None:
         return None
-    if not _holds(parts, glance):
+    entry = dict(zip(_PARTS, parts, strict=True))
+    if text_of(entry["key"]) != key or not seal or entry["seal"] != seal or not _holds(entry):
         return None
-    form, text = text_of(parts[8]), str(parts[9], "utf-8", "surrogatepass")
-    return Verdict(texts_of(parts[6]), texts_of(parts[7]), form, text, bytes(parts[10]))
+    return entry
 
 
-def _holds(parts: Sequence[memoryview], glance: Glance) -> bool:
+def verdict_of(entry: Mapping[str, memoryview]) -> Verdict:
+    """Return the outcome that an entry holds."""
+    text = str(entry["text"], "utf-8", "surrogatepass")
+    form, report = text_of(entry["form"]), bytes(entry["report"])
+    return Verdict(texts_of(entry["notes"]), texts_of(entry["marks"]), form, text, report)
+
+
+def _holds(entry: Mapping[str, memoryview]) -> bool:
+    """Tell whether the environment is the same, as far as it matters, and the day."""
     environment = os.environ
-    git, user, day, *same = texts_of(parts[1])
+    git, user, day, *same = texts_of(entry["facts"])
     now = [f"{name}={value}" for name, value in sorted(git_variables(environment).items())]
     if now != same or git != find_git(environment) or user != _user() or day not in {"", today()}:
         return False
-    for each in texts_of(parts[2]):
+    for each in texts_of(entry["asked"]):
         name, equals, value = each.partition("=")
         if environment.get(name) != (value if equals else None):
             return False
-    paths = texts_of(parts[3])
-    if not are_same(glance.take(paths), parts[4]):
-        return False
-    digests = texts_of(parts[5])
-    return all(_digest(path) == digest for path, digest in zip(digests[::2], digests[1::2], strict=True))
+    return True
 
 
 def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that decide what git does."""
     return {name: value for name, value in environment.items() if name.startswith(_KEPT_SAME)}
-
-
-def _digest(path: str) -> str:
-    from hashlib import blake2b  # noqa: PLC0415 - few entries ask for it
-
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - no pathlib here
-            return blake2b(file.read(), digest_size=16).hexdigest()
-    except OSError:
-        return ""
 
 
 def _user() -> str:

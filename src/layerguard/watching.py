@@ -62,13 +62,14 @@ class Layout(msgspec.Struct, frozen=True):
 class Watch(msgspec.Struct, frozen=True):
     """The watched paths, absolute, with their numbers.
 
-    `young` are sources that may change while their numbers stay. One that is not `whole` lacks something that
-    the outcome depends on; the sources are in it.
+    `young` are sources that may change while their numbers stay, the `linked` ones among them. One that is
+    not `whole` lacks something that the outcome depends on; the sources are in it.
     """
 
     paths: list[str]
     numbers: list[int]
     young: frozenset[str]
+    linked: frozenset[str]
     whole: bool
 
 
@@ -102,8 +103,9 @@ def take_numbers(
     young = are_young(numbers, moment)
     whole = layout is not None and contract_folders is not None and all(place < sources for place in young)
     # The numbers of a link are not those of the file that it leads to.
-    unsure = {paths[place] for place in young if place < sources}.union(layout.linked if layout else ())
-    return Watch(paths, numbers, frozenset(unsure), whole)
+    linked = frozenset(layout.linked if layout else ())
+    unsure = linked.union(paths[place] for place in young if place < sources)
+    return Watch(paths, numbers, unsure, linked, whole)
 
 
 def find_shaping(root: Path, inventory: Inventory, cache: str) -> list[str] | None:

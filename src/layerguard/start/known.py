@@ -5,8 +5,19 @@ from __future__ import annotations
 import os
 
 from layerguard import __version__
-from layerguard.snapshots import Glance
-from layerguard.verdicts import FOLDER, VARIABLE, Verdict, find_verdict, key_of, place_of, seal_of
+from layerguard.snapshots import Glance, are_same, texts_of
+from layerguard.verdicts import (
+    FOLDER,
+    LINKED,
+    VARIABLE,
+    YOUNG,
+    Verdict,
+    find_entry,
+    key_of,
+    place_of,
+    seal_of,
+    verdict_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +37,30 @@ def find_outcome(asked: Asked, glance: Glance) -> Verdict | None:
     for folder in _folders(here, asked.values.get("cache_dir")):
         cache = f"{folder}{os.sep}{__version__}"
         try:
-            with open(place_of(cache, key), "rb") as file:  # noqa: PTH123 - the same
-                return find_verdict(file.read(), key, seal_of(cache), glance)
+            return _find(cache, key, glance)
         except (OSError, ValueError, IndexError):  # not there, damaged, or of another making
             continue
     return None
+
+
+def _find(cache: str, key: str, glance: Glance) -> Verdict | None:
+    """Return what a cache has; raise ValueError, IndexError or OSError where it cannot be read."""
+    place = place_of(cache, key)
+    with open(place, "rb") as file:  # noqa: PTH123 - no pathlib here
+        entry = find_entry(file.read(), key, seal_of(cache))
+    if entry is None:
+        return None
+    numbers = glance.take(texts_of(entry["paths"]))
+    if are_same(numbers, entry["numbers"]) and not _are_unsure(entry["flags"]):
+        return verdict_of(entry)
+    from layerguard.standing import find_standing  # noqa: PLC0415 - heavier, and only for what has changed
+
+    return find_standing(entry, glance, cache, os.path.basename(place))  # noqa: PTH119 - the same
+
+
+def _are_unsure(flags: memoryview) -> bool:
+    """Tell whether some source has to be read to know whether it is the same."""
+    return any(flag & (YOUNG | LINKED) for flag in set(flags))
 
 
 def _folders(here: str, cache_dir: str | None) -> Iterator[str]:

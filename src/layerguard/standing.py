@@ -1,0 +1,180 @@
+"""Tells whether an outcome stands, though some of the sources it was made of have changed since.
+
+It does where they hold what they held, and have but new times, as after a fresh checkout. It does, too, where
+an edit changed nothing that the check had looked at: of most files that is the modules that they import, and
+not where, so that most edits leave an outcome as it was.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from time import monotonic
+
+from layerguard.files import read_bytes
+from layerguard.snapshots import WIDTH, are_young, bytes_of, joined, numbers_of, pack, texts_of, unpack
+from layerguard.stores import SIZE, Store, digest_of, renumbered
+from layerguard.verdicts import LINKED, OPENED, YOUNG, Verdict, packed, parts_of, verdict_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from layerguard.snapshots import Buffer, Glance
+
+_MOST = 64
+"""With more files that hold something else a check is made anew; so many new times are kept for it."""
+_LATE = 2_000_000_000
+"""By how many ns a file system's clock may be late."""
+
+
+def find_standing(entry: Mapping[str, memoryview], glance: Glance, cache: str, name: str) -> Verdict | None:
+    """Return the outcome of an entry (see `find_entry`) where it stands; None where that is not certain.
+
+    `glance` has the numbers that its paths have now. The entry, which is the file `name` in the folder
+    `cache`, is kept anew with them.
+    """
+    flags, digests = bytes(entry["flags"]), bytes(entry["digests"])
+    again = _to_read(entry["numbers"], glance.numbers, flags)
+    news = None if again is None else _read(texts_of(entry["paths"]), again, flags, digests)
+    if again is None or news is None:
+        return None
+    stood: dict[str, Buffer] = dict(entry)
+    verdict = verdict_of(entry)
+    if news:
+        weighed = _weigh(entry, news, cache, verdict)
+        if weighed is None:
+            return None
+        verdict, stood["recent"] = weighed
+        stood |= parts_of(verdict)
+        for number, data in news.items():
+            digests = digests[: number * SIZE] + digest_of(data) + digests[(number + 1) * SIZE :]
+    # Where the cache cannot be written, or is damaged, it is for a full check to say so.
+    with suppress(OSError, ValueError):
+        _keep(stood, glance, flags, digests, cache, name)
+        if len(again) > _MOST:
+            _keep_times(entry, glance.numbers, flags, digests, cache)
+    return verdict
+
+
+def _read(
+    paths: Sequence[str], again: Sequence[int], flags: bytes, digests: bytes
+) -> dict[int, bytes] | None:
+    """Return what the sources hold that are no longer the same; None where that may matter, or for many."""
+    news: dict[int, bytes] = {}
+    for number in again:
+        try:
+            data = read_bytes(paths[number])
+        except OSError:
+            return None
+        if digest_of(data) != digests[number * SIZE : (number + 1) * SIZE]:
+            if flags[number] & OPENED or len(news) == _MOST:
+                return None
+            news[number] = data
+    return news
+
+
+def _to_read(kept: memoryview, numbers: Sequence[int], flags: bytes) -> list[int] | None:
+    """Return the numbers of the sources that have to be read; None where something else has changed."""
+    before = kept.cast("q").tolist()
+    sources = len(flags) * WIDTH
+    if before[sources:] != numbers[sources:]:
+        return None
+    again = [number for number, flag in enumerate(flags) if flag & (YOUNG | LINKED)]
+    if before == numbers:
+        return again
+    others = []
+    for number, flag in enumerate(flags):
+        at = number * WIDTH
+        if before[at : at + WIDTH] == numbers[at : at + WIDTH]:
+            continue
+        has_other_size = before[at + 1] != numbers[at + 1]
+        others.append(has_other_size)
+        if numbers[at] == -1 or (has_other_size and (flag & OPENED or sum(others) > _MOST)):
+            return None
+        again.append(number)
+    return sorted({*again})
+
+
+def _weigh(
+    entry: Mapping[str, memoryview], news: Mapping[int, bytes], cache: str, verdict: Verdict
+) -> tuple[Verdict, bytes] | None:
+    """Return the outcome with the number of imports that there are now, and the findings that are new."""
+    from layerguard.weighing import recounted, weigh  # noqa: PLC0415 - heavy, and only for edits
+
+    digests = bytes(entry["digests"])
+    olds = {number: digests[number * SIZE : (number + 1) * SIZE] for number in news}
+    known: dict[bytes, bytes] = {}
+    for store in _stores(entry, cache):
+        for old in olds.values():
+            kept = None if old in known else store.find(old)
+            if kept is not None:
+                known[old] = kept
+    if any(old not in known for old in olds.values()):
+        return None
+    pairs = [(known[olds[number]], data) for number, data in news.items()]
+    weighed = weigh(pairs, texts_of(entry["ways"]), texts_of(entry["tops"]))
+    if weighed is None:
+        return None
+    more, found = weighed
+    recent = Store(unpack(bytes(entry["recent"]), "recent")).every
+    recent = {digest: each for digest, each in recent.items() if digest not in known}
+    recent |= zip(map(digest_of, news.values()), found, strict=True)
+    return recounted(verdict, more) if more else verdict, bytes_of_recent(recent)
+
+
+def bytes_of_recent(recent: Mapping[bytes, bytes]) -> bytes:
+    """Return findings by digest as an entry has them."""
+    return pack("recent", Store(None).with_more(recent))
+
+
+def _stores(entry: Mapping[str, memoryview], cache: str) -> Iterator[Store]:
+    """Yield where the findings of an earlier state of a file may be."""
+    yield Store(unpack(bytes(entry["recent"]), "recent"))
+    *_, name, kind = texts_of(entry["stores"])
+    try:
+        yield Store(unpack(read_bytes(f"{cache}{os.sep}{name}"), kind))
+    except (OSError, ValueError):  # not there, or damaged
+        return
+
+
+def _keep(
+    entry: dict[str, Buffer], glance: Glance, flags: bytes, digests: bytes, cache: str, name: str
+) -> None:
+    """Keep an entry with the numbers of now. Raises OSError."""
+
+    def make(now: int) -> bytes:
+        news = bytearray(flag & ~YOUNG for flag in flags)
+        late = _LATE + int((monotonic() - glance.since) * 1e9)
+        for number in are_young(glance.numbers[: len(flags) * WIDTH], now - late):
+            news[number] |= YOUNG
+        return packed({**entry, "flags": news, "numbers": bytes_of(glance.numbers), "digests": digests})
+
+    _replace(f"{cache}{os.sep}{name}", make)
+
+
+def _keep_times(
+    entry: Mapping[str, memoryview], numbers: Sequence[int], flags: bytes, digests: bytes, cache: str
+) -> None:
+    """Let a check that is made anew know the files by their new times, too. Raises OSError, ValueError."""
+    name, kind, *_ = texts_of(entry["stores"])
+    place = f"{cache}{os.sep}{name}"
+    parts = unpack(read_bytes(place), kind)
+    if parts:
+        paths = joined(texts_of(entry["paths"])[: len(flags)])
+        unsure = {number for number, flag in enumerate(flags) if flag & (YOUNG | LINKED)}
+        news = renumbered(parts, paths, numbers[: len(flags) * WIDTH], digests, unsure)
+        _replace(place, lambda _now: pack(kind, news))
+
+
+def _replace(place: str, make: Callable[[int], bytes]) -> None:
+    """Write a file that is whole or not there; `make` gets the time now, by the clock of the file system."""
+    temporary = f"{os.path.dirname(place)}{os.sep}.{os.getpid()}.tmp"  # noqa: PTH120 - no pathlib here
+    try:
+        with open(temporary, "wb") as file:  # noqa: PTH123 - the same
+            file.write(make(numbers_of([temporary])[0]))
+        os.replace(temporary, place)  # noqa: PTH105 - the same
+    except OSError:
+        if os.path.exists(temporary):  # noqa: PTH110 - the same
+            os.unlink(temporary)  # noqa: PTH108 - the same
+        raise
