@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import msgspec
 import pytest
 from caching import cached, check, knows, learn, plain
 from history import ALLOWANCES
-from hypothesis import example, given
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from projects import AB, allow, write
 
@@ -168,7 +171,12 @@ class TestEdits:
         write(project, FALL["another name"])
         read: list[str] = []
         whole = Source.read
-        monkeypatch.setattr(Source, "read", lambda source: (read.append(source.path), whole(source))[1])
+
+        def noted(source: Source) -> bytes:
+            read.append(source.path)
+            return whole(source)
+
+        monkeypatch.setattr(Source, "read", noted)
         assert learn()[0] == 1
         assert {path for path in read if path in many} == set()
         assert "app/c.py" in read
@@ -222,6 +230,59 @@ class TestContracts:
         write(project, {"app/d.py": "TABLE = {'x': 'app.b'}\n"})
         assert not knows()
         assert learn() == plain()
+
+
+KINDS = {
+    "direct": 'kind = "forbidden"\nsources = ["app.a"]\ntargets = ["app.b", "app.deep", "json.tool"]\n',
+    "far": 'kind = "forbidden"\nsources = ["app.a"]\ntargets = ["app.c"]\nreach = "transitive"\n',
+    "loads": 'kind = "forbidden"\nsources = ["app.b"]\ntargets = ["app.d"]\nreach = "load"\n',
+    "apart": 'kind = "independence"\nmodules = ["app.b", "app.c"]\n',
+    "layers": 'kind = "layers"\nlayers = ["app.c", "app.d"]\nreach = "transitive"\n',
+    "guarded": 'kind = "protected"\nmodules = ["app.deep.e"]\nimporters = ["app.a:f"]\n',
+    "inside": 'kind = "private"\npackages = ["app"]\n',
+    "round": 'kind = "acyclic"\npackages = ["app"]\n',
+}
+LINES = st.sampled_from(
+    [
+        "# more",
+        "import json",
+        "import json.tool",
+        "from os import (path,\n  sep)",
+        "import app.b, app.c",
+        "from . import d",
+        "from app.deep import e as x, _y",
+        "def f():\n    import app.deep.e",
+        "def g():\n    import re",
+        "if X:\n    import importlib; importlib.import_module('app.c')",
+        "def (",
+    ]
+)
+PLACES = ("app/a.py", "app/b.py", "app/c.py", "app/d.py", "app/deep/__init__.py", "app/deep/e.py")
+
+
+@given(
+    kinds=st.sets(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4),
+    texts=st.lists(st.lists(LINES, max_size=2), min_size=len(PLACES), max_size=len(PLACES)),
+    edits=st.lists(st.tuples(st.sampled_from(PLACES), st.integers(0, 3), LINES), min_size=2, max_size=8),
+)
+@settings(deadline=None, max_examples=int(os.environ.get("SOUNDNESS_EXAMPLES", "40")))
+def test_random_edits(kinds: set[str], texts: list[list[str]], edits: list[tuple[str, int, str]]) -> None:
+    """A line comes or goes, and a check with a cache says what one without it does."""
+    bodies = dict(zip(PLACES, texts, strict=True))
+    with tempfile.TemporaryDirectory(prefix="standing-") as folder, chdir(folder):
+        contracts = "".join(f'[[contract]]\nid = "{kind}"\n{KINDS[kind]}' for kind in sorted(kinds))
+        write(Path(folder), {"layerguard.toml": contracts, "app/__init__.py": ""})
+        write(Path(folder), {path: "\n".join(lines) for path, lines in bodies.items()})
+        assert learn() == plain()
+        for path, place, line in edits:
+            lines = bodies[path]
+            if line in lines:
+                lines.remove(line)
+            else:
+                lines.insert(place, line)
+            write(Path(folder), {path: "\n".join(lines)})
+            event("stands" if knows() else "falls")
+            assert check() == plain()
 
 
 NAMES = st.sampled_from(["app", "app.b", "app.deep", "os", "json.tool", ".", ".b", "..", "c"])
