@@ -21,7 +21,8 @@ from layerguard.imports import find_imports
 from layerguard.model import Module
 from layerguard.resolve import Resolver
 from layerguard.sources import Source, read_tree
-from layerguard.weighing import tops_of, weigh
+from layerguard.tops import tops_of
+from layerguard.weighing import weigh
 
 FILES = {
     "layerguard.toml": AB,

@@ -26,7 +26,7 @@ from layerguard.sources import Tree, read_tree
 from layerguard.tables import known, suggest
 from layerguard.telling import tell
 from layerguard.texts import with_mentions
-from layerguard.weighing import tops_of
+from layerguard.tops import tops_of
 
 
 def check(

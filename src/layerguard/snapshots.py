@@ -45,9 +45,15 @@ def numbers_of(paths: Iterable[str]) -> list[int]:
 
 def bytes_of(numbers: Sequence[int]) -> bytes:
     """Return numbers as they are kept, in 64 bits each."""
-    from array import array  # noqa: PLC0415 - it loads `collections`, which takes longer than all else here
+    if len(numbers) > WIDTH:
+        from array import array  # noqa: PLC0415 - it loads `collections`, which takes longer than all else here
 
-    return array("q", numbers).tobytes()
+        return array("q", numbers).tobytes()
+    data = bytearray(8 * len(numbers))
+    view = memoryview(data).cast("q")
+    for place, number in enumerate(numbers):
+        view[place] = number
+    return bytes(data)
 
 
 def are_same(numbers: Sequence[int], kept: memoryview) -> bool:

@@ -8,7 +8,6 @@ not where, so that most edits leave an outcome as it was.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from time import monotonic
 
 from layerguard.files import read_bytes
@@ -49,11 +48,12 @@ def find_standing(entry: Mapping[str, memoryview], glance: Glance, cache: str, n
         stood |= parts_of(verdict)
         for number, data in news.items():
             digests = digests[: number * SIZE] + digest_of(data) + digests[(number + 1) * SIZE :]
-    # Where the cache cannot be written, or is damaged, it is for a full check to say so.
-    with suppress(OSError, ValueError):
+    try:
         _keep(stood, glance, flags, digests, cache, name)
         if len(again) > _MOST:
             _keep_times(entry, glance.numbers, flags, digests, cache)
+    except (OSError, ValueError):
+        pass  # where the cache cannot be written, or is damaged, it is for a full check to say so
     return verdict
 
 
@@ -80,27 +80,23 @@ def _to_read(kept: memoryview, numbers: Sequence[int], flags: bytes) -> list[int
     sources = len(flags) * WIDTH
     if before[sources:] != numbers[sources:]:
         return None
-    again = [number for number, flag in enumerate(flags) if flag & (YOUNG | LINKED)]
-    if before == numbers:
-        return again
-    others = []
-    for number, flag in enumerate(flags):
-        at = number * WIDTH
-        if before[at : at + WIDTH] == numbers[at : at + WIDTH]:
-            continue
-        has_other_size = before[at + 1] != numbers[at + 1]
-        others.append(has_other_size)
-        if numbers[at] == -1 or (has_other_size and (flag & OPENED or sum(others) > _MOST)):
-            return None
-        again.append(number)
-    return sorted({*again})
+    others = {place // WIDTH for place in range(sources) if before[place] != numbers[place]}
+    others_in_size = {
+        number for number in others if before[number * WIDTH + 1] != numbers[number * WIDTH + 1]
+    }
+    if len(others_in_size) > _MOST or any(flags[number] & OPENED for number in others_in_size):
+        return None
+    return sorted(others.union(number for number, flag in enumerate(flags) if flag & (YOUNG | LINKED)))
 
 
 def _weigh(
     entry: Mapping[str, memoryview], news: Mapping[int, bytes], cache: str, verdict: Verdict
 ) -> tuple[Verdict, bytes] | None:
     """Return the outcome with the number of imports that there are now, and the findings that are new."""
-    from layerguard.weighing import recounted, weigh  # noqa: PLC0415 - heavy, and only for edits
+    from layerguard.lean import load_msgspec  # noqa: PLC0415 - heavy, and only for edits
+
+    load_msgspec()
+    from layerguard.weighing import recounted, weigh  # noqa: PLC0415 - the same
 
     digests = bytes(entry["digests"])
     olds = {number: digests[number * SIZE : (number + 1) * SIZE] for number in news}

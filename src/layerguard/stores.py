@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Mapping, Sequence
+import sys
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import sha256
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from layerguard.snapshots import WIDTH, bytes_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from layerguard.snapshots import Buffer
 
 SIZE = 16
@@ -23,8 +24,11 @@ _FEW = 64
 
 
 def digest_of(data: bytes) -> bytes:
-    """Return the digest by which the bytes of a file are known."""
-    return blake2b(data, digest_size=SIZE).digest()
+    """Return the digest by which the bytes of a file are known.
+
+    That is a part of SHA-256, for which processors have instructions: half the time of BLAKE2.
+    """
+    return sha256(data).digest()[:SIZE]
 
 
 class Store:
@@ -64,10 +68,10 @@ class Store:
 
     def with_more(self, news: Mapping[bytes, bytes]) -> list[bytes]:
         """Return the parts with more findings, by digest."""
-        lengths = array("I", map(len, news.values()))
+        lengths = b"".join([len(found).to_bytes(4, sys.byteorder) for found in news.values()])
         return [
             b"".join([self._digests, *news]),
-            b"".join([self._lengths, lengths.tobytes()]),
+            b"".join([self._lengths, lengths]),
             b"".join([self._found, *news.values()]),
         ]
 

@@ -31,6 +31,8 @@ _PARTS = (
     *("key", "facts", "asked", "paths", "numbers", "digests", "flags", "ways", "tops", "stores", "recent"),
     *("notes", "marks", "form", "text", "report", "seal"),
 )
+ANY = "*"
+"""Among the first components of names: a name may have any."""
 YOUNG, LINKED, OPENED = 1, 2, 4
 """Flags of a source: it may change while its numbers stay, since it was just written; the same, since it is
 behind a link; what stands in it beyond its outline (see `Resolver.outline`) was looked at."""

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 import msgspec
 
-from layerguard.contracts import Contract
 from layerguard.imports import find_imports
 from layerguard.imports.base import Findings, WrittenImport
 from layerguard.model import Report
-from layerguard.regex import regex
 from layerguard.reporters import render
-from layerguard.sources import Tree
-from layerguard.verdicts import Verdict
-
-ANY = "*"
-"""In place of the first component of a name: it may be any."""
-_WORDS = {"id", "because", "hint", "plant"}
-"""The options of a contract in which no patterns stand."""
-_BETWEEN = regex(r"[\s!|:()]+")
+from layerguard.verdicts import ANY, Verdict
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Findings).decode
@@ -63,34 +54,6 @@ def _matters(found: WrittenImport, tops: Collection[str]) -> bool:
     """Tell whether an import may be one of the project, or name what some contract names."""
     top = found.module.partition(".")[0]
     return found.via != "import" or not top or top in tops or ANY in tops
-
-
-def tops_of(contracts: Iterable[Contract], tree: Tree) -> set[str]:
-    """Return the first components of all names that a check may look at; `ANY` where it may be any.
-
-    They are those of the project's modules, also as a script calls its neighbours, and of whatever stands in
-    the options of the contracts.
-    """
-    tops = {name.partition(".")[0] for name in tree.modules}
-    tops |= {name.rpartition(".")[2] for name in tree.modules if name.rpartition(".")[0] in tree.siblings}
-    for contract in contracts:
-        options = {
-            name: value for name, value in msgspec.structs.asdict(contract).items() if name not in _WORDS
-        }
-        for text in _texts(msgspec.to_builtins(options)):
-            found = {word.partition(".")[0] for word in _BETWEEN.split(text)} - {""}
-            tops |= {top if top.isidentifier() else ANY for top in found}
-    return tops
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from _texts([*value, *value.values()])
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
 
 
 def recounted(verdict: Verdict, more: int) -> Verdict:

@@ -81,7 +81,10 @@ def _check(words: Sequence[str]) -> int | None:
     glance = Glance()
     verdict = None if "no_cache" in asked.flags else find_outcome(asked, glance)
     if verdict is None:
-        from layerguard.checking import check  # noqa: PLC0415 - heavy
+        from layerguard.lean import load_msgspec  # noqa: PLC0415 - heavy
+
+        load_msgspec()
+        from layerguard.checking import check  # noqa: PLC0415 - the same
 
         return check(asked, glance)
     text = verdict.text
