@@ -69,10 +69,10 @@ def test_a_relative_import_above_the_top_is_told_and_the_file_counts(tmp_path: P
     assert _told(reading) == [("app/m.py", 2, 8, "os", "import")]
 
 
-def test_progress_is_told_after_each_file(tmp_path: Path) -> None:
+def test_progress_is_told(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     read_imports(_tree(tmp_path, a="", b="x ="), (), (), progress=lambda *call: calls.append(call))
-    assert calls == [(1, 2), (2, 2)]
+    assert calls == [(0, 2), (2, 2)]
 
 
 def test_registries_count_as_dynamic_imports_where_those_count(tmp_path: Path) -> None:

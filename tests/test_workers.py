@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,8 +17,17 @@ from layerguard.workers import spread as spread_over
 MANY = range(1000)
 
 
-def spread(function: Callable[[int], Any], items: Sequence[int]) -> Iterator[Any]:
+def spread(function: Callable[[int], Any], items: Sequence[int]) -> list[Any]:
     return spread_over(function, items, pickle.dumps, pickle.loads)
+
+
+def has_children() -> bool:
+    """Tell whether a process that was started here has not been waited for."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
 
 
 @pytest.fixture
@@ -30,61 +38,92 @@ def forking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def doubled(number: int) -> tuple[int, int]:
+    time.sleep(0.0001)
     return number * 2, os.getpid()
 
 
 def ends_process(parent: int, number: int) -> int:
-    if number == 500 and os.getpid() != parent:
+    time.sleep(0.0001)
+    if number > 200 and os.getpid() != parent:
         os._exit(9)
     return number * 2
 
 
-def fails(number: int) -> int:
-    if number == 500:
-        raise ValueError("no")
+def fails(parent: int, number: int) -> int:
+    time.sleep(0.0001)
+    if number > 500 and os.getpid() != parent:
+        raise ValueError("elsewhere")
+    if number == 900:
+        raise ValueError("here")
     return number
 
 
-def interrupt_handler(_: int) -> object:
-    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+def interrupt_handler(_: int) -> tuple[int, bool]:
+    time.sleep(0.0001)
+    return os.getpid(), signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def slow(number: int) -> int:
-    time.sleep(0.001)
+def interrupts(parent: int, number: int) -> int:
+    time.sleep(0.0001)
+    if number > 200 and os.getpid() == parent:
+        raise KeyboardInterrupt
     return number
 
 
 @pytest.mark.usefixtures("forking")
 class TestProcesses:
-    def test_results_come_in_order_and_from_elsewhere(self) -> None:
-        results = list(spread(doubled, MANY))
+    def test_results_come_in_order_from_here_and_elsewhere(self) -> None:
+        results = spread(doubled, MANY)
         assert [result for result, _ in results] == [2 * number for number in MANY]
-        assert os.getpid() not in {process for _, process in results}
+        processes = {process for _, process in results}
+        assert os.getpid() in processes
+        assert len(processes) == 2
+        assert not has_children()
 
     def test_few_items_are_done_here(self) -> None:
-        assert list(spread(doubled, range(399))) == [(2 * number, os.getpid()) for number in range(399)]
-        assert os.getpid() not in {process for _, process in spread(doubled, range(400))}
+        few = range(workers._ENOUGH - 1)
+        assert spread(doubled, few) == [(2 * number, os.getpid()) for number in few]
+        assert spread(doubled, ()) == []
+
+    def test_more_items_than_a_pipe_has_room_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(workers, "_MOST_CHUNKS", 3)
+        assert [result for result, _ in spread(doubled, MANY)] == [2 * number for number in MANY]
 
     def test_a_process_that_the_system_ends_takes_nothing_along(self) -> None:
-        assert list(spread(partial(ends_process, os.getpid()), MANY)) == [2 * number for number in MANY]
+        assert spread(partial(ends_process, os.getpid()), MANY) == [2 * number for number in MANY]
+        assert not has_children()
 
-    def test_a_fault_comes_through(self) -> None:
-        results: list[int] = []
-        with pytest.raises(ValueError, match=r"^no$"):
-            results.extend(spread(fails, MANY))
-        assert results == list(range(480))
-        assert multiprocessing.active_children() == []
+    def test_a_result_that_was_not_written_to_its_end(self) -> None:
+        """A process that is ended leaves what its buffer has written so far: some of a result."""
+
+        def encode(results: list[int]) -> bytes:
+            return pickle.dumps(results).ljust(5000)
+
+        work = partial(ends_process, os.getpid())
+        assert spread_over(work, MANY, encode, pickle.loads) == [2 * number for number in MANY]
+
+    def test_a_fault_is_raised_here(self) -> None:
+        with pytest.raises(ValueError, match=r"^here$"):
+            spread(partial(fails, os.getpid()), MANY)
+        assert not has_children()
 
     def test_an_interrupt_is_left_to_the_first_process(self) -> None:
-        assert set(spread(interrupt_handler, MANY)) == {True}
+        found = dict(spread(interrupt_handler, MANY))
+        assert found.pop(os.getpid()) is False
+        assert list(found.values()) == [True]
         assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
-    def test_whoever_stops_early_leaves_no_process(self) -> None:
-        results = spread(slow, range(100_000))
-        assert isinstance(results, Iterator)
-        assert next(results) == 0
-        del results
-        assert multiprocessing.active_children() == []
+    def test_an_interrupt_leaves_no_process(self) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            spread(partial(interrupts, os.getpid()), range(100_000))
+        assert not has_children()
+
+    def test_progress(self) -> None:
+        told: list[int] = []
+        spread_over(doubled, MANY, pickle.dumps, pickle.loads, told.append)
+        assert told[0] in {0, 40}
+        assert told == sorted(told)
+        assert set(told) <= {*range(0, 1000, 40)}
 
 
 def test_one_processor_does_all_here(monkeypatch: pytest.MonkeyPatch) -> None:

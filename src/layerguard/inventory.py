@@ -122,17 +122,17 @@ def _walk(prefix: str, folder: str, inside: str, found: Inventory) -> None:
         found.problems[folder] = f"the folder cannot be read: {error.strerror}"
         return
     found.folders.append(folder.rstrip("/"))
-    if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
+    if folder and "pyvenv.cfg" in [entry.name for entry in entries]:
         return
+    add = found.regular.append
     for entry in entries:
+        name = entry.name
         if entry.is_file(follow_symlinks=False):
-            found.regular.append(folder + entry.name)
+            add(folder + name)
         elif entry.is_symlink():
-            _follow(prefix, folder + entry.name, inside, found)
-        elif entry.is_dir(follow_symlinks=False) and not (
-            entry.name.startswith(".") or entry.name in _NOT_WALKED
-        ):
-            _walk(prefix, f"{folder}{entry.name}/", inside, found)
+            _follow(prefix, folder + name, inside, found)
+        elif entry.is_dir(follow_symlinks=False) and name[0] != "." and name not in _NOT_WALKED:
+            _walk(prefix, f"{folder}{name}/", inside, found)
 
 
 def _follow(prefix: str, path: str, inside: str, found: Inventory) -> None:

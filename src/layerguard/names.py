@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from layerguard.errors import UserError
 from layerguard.model import Module
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 SOURCES = (".py", ".pyw")
 """The suffixes of Python code."""
@@ -40,15 +41,16 @@ def shown(path: str) -> str:
 
 
 def find_roots(
-    paths: Collection[str], globs: Sequence[str] | None, where: str = "'source-roots'"
+    paths: Sequence[str], globs: Sequence[str] | None, where: str = "'source-roots'"
 ) -> frozenset[str]:
-    """Return the source roots among the folders of `paths`; the project root, "", is always one.
+    """Return the source roots among the folders of `paths`, sorted; the project root, "", is always one.
 
     Without globs the rule is: `src`, where it is a folder and no package. `where` begins the message of a
     UserError, raised for a glob that matches no folder, or that leaves the project.
     """
     if globs is None:
-        is_root = any(path.startswith("src/") for path in paths) and "src/__init__.py" not in paths
+        place = bisect_left(paths, "src/")
+        is_root = place < len(paths) and paths[place].startswith("src/") and "src/__init__.py" not in paths
         return frozenset({"", "src"} if is_root else {""})
     folders = folders_of(paths)
     roots = {""}

@@ -154,7 +154,9 @@ def _read_all(
     if memory and len(work) * _WORTH > len(sources):
         memory.load()  # before there are other processes
     decode = msgspec.msgpack.Decoder(list[_Read]).decode
-    read = spread(lambda number: reader.read(number, sources[number]), work, _encode, decode)
+    known_already = len(sources) - len(work)
+    tell = (lambda done: progress(known_already + done, len(sources))) if progress else None
+    read = spread(lambda number: reader.read(number, sources[number]), work, _encode, decode, tell)
     news: dict[int, Outline] = {}
     findings: dict[int, bytes] = {}
     for number, each in zip(work, read, strict=True):
@@ -164,8 +166,8 @@ def _read_all(
             news[number] = each.outline
         if each.findings:
             findings[number] = each.findings
-        if progress:
-            progress(len(sources) - len(work) + len(news), len(sources))
+    if progress:
+        progress(len(sources), len(sources))
     outlines = outlines.replaced(news)
     if memory and (work or unseen):
         memory.keep(outlines, {memory.digests[number]: found for number, found in findings.items()})

@@ -164,7 +164,7 @@ class Past:
     def _roots(self) -> frozenset[str]:
         globs = self.config.source_roots if self.config else self._today.source_roots
         try:
-            return find_roots(self._files, globs)
+            return find_roots(sorted(self._files), globs)
         except UserError:
             return frozenset({""})
 
