@@ -124,7 +124,7 @@ def _finished(root: Path, violations: Iterable[Violation]) -> Iterator[Violation
         yield msgspec.structs.replace(
             violation,
             excerpt=text[number - 1] if 0 < number <= len(text) else "",
-            fingerprint=fingerprint(violation, seen[identity]),
+            fingerprint=fingerprint(violation, seen[identity]) if seen[identity] else identity,
         )
         seen[identity] += 1
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from layerguard.contracts import Contract
 from layerguard.regex import regex
 from layerguard.sources import Tree
@@ -25,13 +23,17 @@ def tops_of(contracts: Iterable[Contract], tree: Tree) -> set[str]:
     tops = {name.partition(".")[0] for name in tree.modules}
     tops |= {name.rpartition(".")[2] for name in tree.modules if name.rpartition(".")[0] in tree.siblings}
     for contract in contracts:
-        options = {
-            name: value for name, value in msgspec.structs.asdict(contract).items() if name not in _WORDS
-        }
-        for text in _texts(msgspec.to_builtins(options)):
-            found = {word.partition(".")[0] for word in _BETWEEN.split(text)} - {""}
-            tops |= {top if top.isidentifier() else ANY for top in found}
+        for option in contract.__struct_fields__:
+            if option not in _WORDS:
+                tops.update(*map(_tops_in, _texts(getattr(contract, option))))
     return tops
+
+
+def _tops_in(text: str) -> Iterator[str]:
+    for word in _BETWEEN.split(text) if _BETWEEN.search(text) else [text]:
+        top = word.partition(".")[0]
+        if top:
+            yield top if top.isidentifier() else ANY
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -41,4 +43,4 @@ def _texts(value: object) -> Iterator[str]:
         yield from _texts([*value, *value.values()])
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _texts(each)
+            yield from [each] if isinstance(each, str) else _texts(each)

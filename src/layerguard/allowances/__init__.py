@@ -22,6 +22,8 @@ from layerguard.toml import parse_toml, read_text
 VERSION = 1
 _HEADER = regex(r"\s*\[\s*allow\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]\s*(?:#.*)?")
 _KEY = regex(r"[^\s*](?:[^*]*[^\s*])? -> [^\s*()]+(?: \((?:typing|dynamic|string)\))?")
+_USUAL = regex(r'"([^"\\\x00-\x1f\x7f]*)" = \{\}')
+"""The line of an entry without options, in the form in which `ratchet` writes it."""
 _FORM = 'Write it as "importer:scope -> imported" = {}; a mark such as (typing) may follow.'
 
 
@@ -129,10 +131,13 @@ def _entry(path: str, lines: Lines, contract: str, key: str, value: object) -> E
             f"{path}: the allowance '{key}' of '{contract}' does not stand on a line of its own.",
             f"Write it below [allow.{contract}], as one line.",
         )
+    is_key = "*" not in key and _KEY.fullmatch(key)
+    if is_key and value == {}:
+        return Entry(contract, key, line)
     where = f"{path}: line {line}: the allowance '{key}'"
     if "*" in key:
         raise UserError(f"{where} holds a wildcard; an allowance names one import.", _FORM)
-    if not _KEY.fullmatch(key):
+    if not is_key:
         raise UserError(f"{path}: line {line}: '{key}' is no allowance.", _FORM)
     if not isinstance(value, dict):
         raise UserError(f"{where} must be a table, not {describe(value)}.", f'Write "{key}" = {{}}.')
@@ -149,6 +154,10 @@ def _find_lines(text: str) -> Lines:
         if content.startswith("["):
             contract = contract_of(content)
         elif contract and content[:1] in {'"', "'"}:
+            usual = _USUAL.fullmatch(content)
+            if usual:
+                lines.setdefault((contract, usual[1]), (number, {}))
+                continue
             try:
                 values: dict[str, Any] = parse_toml(content, "")
             except UserError:

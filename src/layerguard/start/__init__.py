@@ -81,8 +81,11 @@ def _check(words: Sequence[str]) -> int | None:
     glance = Glance()
     verdict = None if "no_cache" in asked.flags else find_outcome(asked, glance)
     if verdict is None:
+        import gc  # noqa: PLC0415 - only needed here
+
         from layerguard.lean import load_msgspec  # noqa: PLC0415 - heavy
 
+        gc.disable()  # of what a check makes hardly anything is part of a cycle, and it is over soon
         load_msgspec()
         from layerguard.checking import check  # noqa: PLC0415 - the same
 
