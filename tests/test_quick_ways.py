@@ -89,6 +89,24 @@ def test_files_of_the_standard_library(package: str) -> None:
             "        import a\n"
         ),
         "if x:\n\tif y:\n\t\timport a\n\telse:\n        import b\n",
+        # What comes behind the last import, and belongs to the block around it:
+        "try:\n    import a\n    x = '''\ntext\n'''\nexcept ImportError:\n    pass\n",
+        "try:\n    import a\n    x = f'''\ntext {y}\n'''\nexcept ImportError:\n    pass\n",
+        "try:\n    import a\n    x = [\n1,\n]\nexcept ImportError:\n    pass\n",
+        "try:\n    import a\n    x = {\n1: (\n2)}\nexcept ImportError:\n    pass\n",
+        "try:\n    import a\n    x = 1 + \\\ny\nexcept ImportError:\n    pass\n",
+        "try:\n    import a\n\n# (\nexcept ImportError:\n    pass\nx = 1\n",
+        "try:\n    import a\n    x = 1\nexcept:\n    pass\nx = '''\nimport b\n'''\n",
+        "def f():\n    if T:\n        import a\nfrom typing import TYPE_CHECKING\nx = 1\nT = TYPE_CHECKING\n",
+        "def f():\n    if U:\n        import a\nT = TYPE_CHECKING\nimport b\nx = 1\nU = T\n",
+        "def f():\n    if TYPE_CHECKING:\n        import a\nx = 1\nTYPE_CHECKING = True\n",
+        "if x: import a\nelse: y = 1\nz = 2\n",
+        "x = 1; import a\nimportant = '''\n1'''\n",
+        "lazy import a\nif x:\n    lazy from b import c\ny = 1\n",
+        "if x:\n    from a import (\nb,  # )\nc)\ny = 1\n",
+        "from a import b, \\\nc\nd = 1\n",
+        "x = (y); \\\nimport a\nd = 1\n",
+        "import a\nfrom a.\\\nb import c\nd = 1\n",
     ],
 )
 def test_awkward_texts(text: str) -> None:

@@ -42,8 +42,6 @@ Span2 = tuple[int, int]
 def find_dynamic(page: Page) -> Iterator[WrittenImport]:
     """Yield each dynamic load whose name is a literal, or begins with one that ends in a dot."""
     code = page.code
-    if not loads_dynamically(code.text):
-        return
     functions = _functions(page)
     for match in _calls(tuple(sorted(functions))).finditer(code.masked):
         if _is_attribute(code.masked, match.start()):

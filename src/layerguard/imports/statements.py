@@ -17,7 +17,10 @@ from layerguard.regex import regex
 _IMPORT = regex(r"import(?!\w)")
 _FROM = regex(r"(?:^|(?<=[\s;:]))(?:(lazy)[ \t\f]+)?from(?!\w)([ \t\f.\w]*)\Z")
 _MARGIN = regex(r"(?:lazy[ \t\f]+)?(?:from|import)(?!\w)")
-_NEXT = regex(r"\n(?=[^\s)#])")
+_BEGINNING = regex(r"(?:^|[;:])[ \t\f]*(?:lazy[ \t\f]+)?(?:from(?!\w)[ \t\f.\w]*)?\Z", re.MULTILINE)
+"""What can stand in a line before the word `import` of a statement."""
+_NEXT = regex(r"(?<!\\)\n(?=[^\s)\]}#])(?!(?:except|finally|else|elif)(?!\w))")
+"""The end of a line behind which nothing belongs to the statement before."""
 _LAZY = regex(r"(?:^|(?<=[\s;:]))lazy[ \t\f]*\Z")
 _END = regex(r"[\n;]|\Z")
 _MODULES = regex(r"(\w+(?:[ \t\f]*\.[ \t\f]*\w+)*)(?:[ \t\f]+as[ \t\f]+(\w+))?")
@@ -72,24 +75,27 @@ def find_statements(code: Code) -> Iterator[Statement]:
             yield from _plain_imports(code, match.end(), lazy=lazy, at_margin=not before)
 
 
-def margin_end(text: str) -> int:
-    """Return an offset behind the last import statement of a file, -1 where one may be indented.
+def part_with_imports(text: str) -> tuple[int, bool]:
+    """Return an offset behind the last import statement of a file, and behind the blocks around it.
 
-    Only looks for the word at the beginning of lines, so it may be too far, or -1 without need.
+    Also whether every import statement stands at the margin. Strings are not seen: what looks like a
+    statement in one counts too, so the offset may be farther than needed, and it may lie in a string or in
+    brackets, which the caller has to see for himself. It is never too near otherwise.
     """
-    end = 0
+    end, at_margin = 0, True
     for match in _IMPORT.finditer(text):
         line = text.rfind("\n", 0, match.start()) + 1
-        if not (text.startswith(("from ", "import "), line) or _MARGIN.match(text, line)):
-            return -1
-        end = match.end()
-    if end:
-        line_end = text.find("\n", end)
-        bracket = text.find("(", end, line_end) if line_end >= 0 else -1
-        closed = text.find(")", bracket) if bracket >= 0 else line_end
-        found = _NEXT.search(text, closed) if closed >= 0 else None
-        end = found.start() if found else len(text)
-    return end
+        if text.startswith(("from ", "import "), line) or _MARGIN.match(text, line):
+            end = match.end()
+        elif _BEGINNING.search(text, line, match.start()) or text.startswith("\\", line - 2):
+            end, at_margin = match.end(), False
+    if not end:
+        return 0, True
+    line_end = text.find("\n", end)
+    bracket = text.find("(", end, line_end) if line_end >= 0 else -1
+    closed = text.find(")", bracket) if bracket >= 0 else line_end
+    found = _NEXT.search(text, closed) if closed >= 0 else None
+    return found.start() if found else len(text), at_margin
 
 
 def _usual(code: Code, line_start: int, found: re.Match[str]) -> Statement | None:

@@ -10,8 +10,11 @@ from layerguard.imports.base import WrittenImport
 from layerguard.regex import regex
 
 _TYPING = frozenset({"typing", "typing_extensions"})
-_CONSTANT = "TYPE_CHECKING"
-_SET = regex(rf"{_CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)")
+CONSTANT = "TYPE_CHECKING"
+"""The name of what is true for type checkers alone."""
+ALIAS = regex(rf"=[^\n]*{CONSTANT}|{CONSTANT}[^\n]*=")
+"""A line that may give it another name, or a value."""
+_SET = regex(rf"{CONSTANT}[ \t]*(?::[^=\n]*)?=(?!=)([^\n]*)")
 
 
 def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[str]:
@@ -20,19 +23,19 @@ def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[s
     The bare name means it too where the file sets it to False itself, as type checkers
     have it; not where it comes from another module than typing.
     """
-    if _CONSTANT not in code.text:
+    if CONSTANT not in code.text:
         return frozenset()
-    names = {_CONSTANT}
+    names = {CONSTANT}
     for statement in statements:
-        if isinstance(statement.taken, str) and _CONSTANT not in statement.taken:
+        if isinstance(statement.taken, str) and CONSTANT not in statement.taken:
             continue
         if statement.names is None:
             if statement.module in _TYPING:
-                names.add(f"{statement.bound}.{_CONSTANT}")
+                names.add(f"{statement.bound}.{CONSTANT}")
         elif statement.module in _TYPING:
-            names.update(name.bound for name in statement.names if name.name == _CONSTANT)
-        elif any(name.bound == _CONSTANT for name in statement.names):
-            names.discard(_CONSTANT)
+            names.update(name.bound for name in statement.names if name.name == CONSTANT)
+        elif any(name.bound == CONSTANT for name in statement.names):
+            names.discard(CONSTANT)
     names = set(with_aliases(code.masked, dict.fromkeys(names, "")))
     own = [
         match[1].rpartition("=")[2].strip()
@@ -40,5 +43,5 @@ def typing_names(code: Code, statements: Iterable[WrittenImport]) -> frozenset[s
         if not code.masked[code.masked.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
     ]
     if any(value not in {*names, "False", "0"} for value in own):
-        names.discard(_CONSTANT)
+        names.discard(CONSTANT)
     return frozenset(names)
