@@ -202,6 +202,33 @@ def swap(root: Path) -> None:
     (root / "between").rename(root / "app/b.py")
 
 
+def make_a_folder(root: Path) -> None:
+    (root / "app/b.py").unlink()
+    (root / "app/b.py").mkdir()
+
+
+def make_a_link(root: Path) -> None:
+    (root / "app/b.py").rename(root / "elsewhere")
+    (root / "app/b.py").symlink_to("../elsewhere")
+
+
+def turn_a_link(root: Path) -> None:
+    """It leads to a folder first, then to a text that names an old module."""
+    (root / "app/notes").unlink()
+    (root / "app/notes").symlink_to("../elsewhere.txt")
+
+
+def replace_by_itself(root: Path) -> None:
+    """As an editor does that writes another file first."""
+    (root / "app/new").write_bytes((root / "app/a.py").read_bytes())
+    (root / "app/new").replace(root / "app/a.py")
+
+
+def come_and_go(root: Path) -> None:
+    (root / "app/new.py").write_text("import app.b\n")
+    (root / "app/new.py").unlink()
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "edit": edit("import os\n"),
     "same size and time": rewrite_in_place,
@@ -210,6 +237,8 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "rename": lambda root: (root / "app/b.py").rename(root / "app/c.py"),
     "add": lambda root: write(root, {"app/c.py": "import app.b\n"}),
     "add in a new folder": lambda root: write(root, {"other/c.py": "import app.b\n"}),
+    "another kind": make_a_folder,
+    "a link": make_a_link,
     "contract": lambda root: write(root, {"layerguard.toml": AB.replace("They", "We")}),
     "contract file": lambda root: write(root, {"contracts/x.toml": FORBIDDEN}),
     "allowances": lambda root: write(root, {ALLOWANCES: allow("app.a -> app.b")}),
@@ -220,8 +249,10 @@ NO_CHANGES: dict[str, Callable[[Path], object]] = {
     "future": set_time(4_000_000_000),
     "mode": lambda root: (root / "app/a.py").chmod(0o600),
     "written again": lambda root: (root / "app/a.py").write_bytes((root / "app/a.py").read_bytes()),
+    "put in its place": replace_by_itself,
+    "a file that comes and goes": come_and_go,
 }
-"""What changes the numbers of a file, and not what it holds."""
+"""What changes the numbers of a file or folder, and not what it holds."""
 
 
 class TestMisses:
@@ -246,6 +277,54 @@ class TestMisses:
         for _ in range(2):
             NO_CHANGES[name](root)
             assert knows()
+        assert knows()
+
+    def test_a_link_that_leads_to_something_else(self, project: Path) -> None:
+        (project / "elsewhere").mkdir()
+        (project / "app/notes").symlink_to("../elsewhere")
+        write(project, {"layerguard.toml": REMOVED, "elsewhere.txt": "app.old\n"})
+        learn()
+        turn_a_link(project)
+        assert not knows()
+        assert learn() == plain()
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["add", "app/d.py"],
+            ["update-index", "--chmod=+x", "app/b.py"],
+            ["update-index", "--assume-unchanged", "app/b.py"],
+        ],
+    )
+    def test_not_where_the_index_has_the_same_paths(self, words: list[str], repo: Repo) -> None:
+        repo.write({"app/d.py": ""})
+        repo.commit()
+        learn()
+        repo.write({"app/d.py": "import json\n"})
+        (repo.root / "app/b.py").touch()
+        index = repo.root / ".git/index"
+        before = index.read_bytes()
+        repo.git(*words)
+        assert index.read_bytes() != before
+        assert knows()
+        assert knows()
+
+    @pytest.mark.parametrize("words", [["rm", "-q", "--cached", "app/b.py"], ["add", "app/d.py"]])
+    def test_where_it_has_others(self, words: list[str], repo: Repo) -> None:
+        repo.write({"app/d.py": ""})
+        learn()
+        repo.git(*words)
+        assert not knows()
+        assert learn() == plain()
+
+    def test_in_a_hook(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What git tells a hook differs each time: when and what is committed."""
+        monkeypatch.setenv("GIT_AUTHOR_DATE", "@1796049688 +0000")
+        monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+        learn()
+        monkeypatch.setenv("GIT_AUTHOR_DATE", "@1796049690 +0000")
+        monkeypatch.setenv("GIT_INDEX_FILE", ".git/next-index-17.lock")
+        (repo.root / ".git/index.lock").touch()
         assert knows()
 
     def test_a_file_with_an_old_time_is_read_all_the_same(self, project: Path) -> None:
@@ -802,7 +881,7 @@ def forge(root: Path, folder: str) -> None:
         Path(place_of(str(place), key)).write_bytes(entry)
 
 
-NOTHING = Basis([], [], b"", b"", {}, day="", ways=(), tops=(), stores=(), recent=b"")
+NOTHING = Basis([], [], b"", b"", {}, marks=b"", indexes={}, day="", ways=(), tops=(), stores=(), recent=b"")
 
 
 class TestForged:

@@ -601,7 +601,7 @@ class Soundness(RuleBasedStateMachine):
             "truncate": lambda: old[:place],
             "flip": lambda: old[:place] + bytes([old[place] ^ 1]) + old[place + 1 :] if old else b"",
             "old": lambda: old.replace(b"layerguard cache 1\n", b"layerguard cache 0\n"),
-            "kind": lambda: files[other % len(files)].read_bytes(),
+            "kind": files[other % len(files)].read_bytes,
         }
         if how == "folder":
             file.unlink()

@@ -42,7 +42,7 @@ def laid_out(config: Config) -> tuple[Tree, Layout | None]:
     if shaping is None:
         return tree, None
     linked = [f"{config.root}/{path}" for path in tree.inventory.links if path.endswith(".py")]
-    return tree, Layout(tree, shaping, linked)
+    return tree, Layout(tree, shaping, linked, b"", {})
 
 
 def watched(root: Path, *wanted: str, texts: bool = False) -> set[str]:
@@ -173,7 +173,7 @@ class TestGit:
         repo.git("worktree", "add", "-q", "-b", "other", "../linked")
         found = watched(repo.root.parent / "linked")
         git = "../project/.git"
-        assert found >= {".git", f"{git}/worktrees/linked", f"{git}/worktrees/linked/HEAD"}
+        assert found >= {".git", f"{git}/worktrees/linked/HEAD", f"{git}/worktrees/linked/index"}
         assert found >= {f"{git}/worktrees/linked/index", f"{git}/config", f"{git}/info/exclude"}
         assert found >= {f"{git}/refs/heads", f"{git}/refs/heads/other", f"{git}/packed-refs"}
 

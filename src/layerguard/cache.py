@@ -16,11 +16,15 @@ from binascii import crc32
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from layerguard import __version__
 from layerguard.errors import UserError
 from layerguard.snapshots import SEAL, pack, unpack
 from layerguard.verdicts import FOLDER, VARIABLE
+
+if TYPE_CHECKING:
+    from layerguard.snapshots import Buffer
 
 _IGNORE = "# Made by layerguard.\n*\n"
 _TAG = (
@@ -69,7 +73,7 @@ class Cache:
         except OSError as error:
             self._say(f"the cache cannot be written: {error.strerror or error}.")
 
-    def write_parts(self, name: str, kind: str, parts: Sequence[bytes]) -> None:
+    def write_parts(self, name: str, kind: str, parts: Sequence[Buffer]) -> None:
         """Write one of its files, made of parts."""
         self.write(name, pack(kind, parts))
 

@@ -13,13 +13,16 @@ import msgspec
 
 from layerguard.cache import Cache, find_cache
 from layerguard.config import Config, find_root
+from layerguard.git import find_index
 from layerguard.layout import find_layout, keep_layout
+from layerguard.likeness import NO_MARK, mark_of
 from layerguard.memory import Memory
 from layerguard.model import Report
 from layerguard.reporters import render
 from layerguard.snapshots import Glance
 from layerguard.sources import Tree, read_tree
 from layerguard.standing import bytes_of_recent
+from layerguard.stores import SIZE
 from layerguard.verdicts import Basis, Verdict, key_of, place_of, seal_of, to_bytes, today
 from layerguard.watching import Environment, Layout, Watch, find_shaping, take_numbers
 
@@ -64,7 +67,7 @@ class Keeper:
         """
         if not self._moment:
             return read_tree(config.root, config.source_roots, config.exclude, config.path)
-        self._layout = find_layout(self.cache, config, self._glance, files=files)
+        self._layout = find_layout(self.cache, config, self._glance, self._moment, files=files)
         if self._layout:
             return self._layout.tree
         tree = read_tree(config.root, config.source_roots, config.exclude, config.path)
@@ -75,7 +78,12 @@ class Keeper:
         if shaping is not None:
             links = {f"{config.root}/{path}" for path in tree.inventory.links}
             linked = [source.place for source in tree.sources if source.place in links] if links else []
-            self._layout = Layout(tree, shaping, linked)
+            folders = {f"{config.root}/{folder}".rstrip("/") for folder in tree.inventory.folders}
+            index = find_index(config.root) if tree.inventory.in_git else None
+            indexes = {index: str(config.root)} if index else {}
+            marked = folders.union(indexes, (path for path in shaping if path.endswith("/.git")))
+            marks = [mark_of(path, indexes) if path in marked else NO_MARK for path in shaping]
+            self._layout = Layout(tree, shaping, linked, b"".join(marks), indexes)
             numbers = self._glance.numbers_of(shaping)
             keep_layout(self.cache, config, self._layout, numbers, self._moment, files=files)
         return tree
@@ -128,12 +136,16 @@ class Keeper:
             flags = memory.flags
             if flags is not None:
                 ways, tops = self._sought
+                layout = self._layout
+                marks, others = _marks(layout), watch.paths[len(flags) :]
                 basis = Basis(
                     watch.paths,
                     watch.numbers,
                     memory.kept_digests,
                     flags,
                     self.environment.asked,
+                    marks=b"".join([marks.get(path, NO_MARK) for path in others]),
+                    indexes=layout.indexes if layout else {},
                     day=self._today if self._dated else "",
                     ways=ways,
                     tops=tops,
@@ -165,3 +177,11 @@ class Keeper:
                     cache.notes.append(f"git tracks '{inside}', so this cache is not used.")
                     return True
         return False
+
+
+def _marks(layout: Layout | None) -> dict[str, bytes]:
+    """Return the marks of a layout by path."""
+    if layout is None:
+        return {}
+    marks = (layout.marks[start : start + SIZE] for start in range(0, len(layout.marks), SIZE))
+    return dict(zip(layout.paths, marks, strict=True))

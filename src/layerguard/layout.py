@@ -10,11 +10,12 @@ import msgspec
 from layerguard.cache import Cache, written_by
 from layerguard.config import Config
 from layerguard.inventory import Inventory
+from layerguard.likeness import are_alike
 from layerguard.model import Module
-from layerguard.snapshots import Glance, are_same, are_young, bytes_of, joined, text_of, texts_of
+from layerguard.snapshots import Glance, are_same, are_young, bytes_of, joined, pairs_of, text_of, texts_of
 from layerguard.sources import Problem, Source, Tree
-from layerguard.surroundings import find_git
-from layerguard.verdicts import git_variables, seal_of
+from layerguard.surroundings import find_git, git_variables
+from layerguard.verdicts import seal_of
 from layerguard.watching import Layout
 
 _Content = tuple[
@@ -29,7 +30,7 @@ _Content = tuple[
 _decoder = msgspec.msgpack.Decoder(_Content)
 
 
-def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) -> Layout | None:
+def find_layout(cache: Cache, config: Config, glance: Glance, moment: int, *, files: bool) -> Layout | None:
     """Return the tree of an earlier run, where it must be the same still; its files only where asked for."""
     key = _key(config, files=files)
     parts = cache.read(_name(key), _kind())
@@ -37,8 +38,13 @@ def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) ->
     if parts is None or text_of(parts[0]) != key or not seal or parts[6] != seal:
         return None
     paths = texts_of(parts[1])
-    if not are_same(glance.numbers_of(paths), parts[2]):
-        return None
+    numbers, marks, indexes = glance.numbers_of(paths), bytes(parts[7]), pairs_of(parts[8])
+    if not are_same(numbers, parts[2]):
+        before = parts[2].cast("q").tolist()
+        if not are_alike(paths, before, numbers, marks, indexes):
+            return None
+        if not are_young(numbers, moment):
+            cache.write_parts(_name(key), _kind(), [*parts[:2], bytes_of(numbers), *parts[3:]])
     sources, modules, problems, siblings, roots, noted, linked = _decoder.decode(parts[3])
     tree = Tree(
         sources=sources,
@@ -50,7 +56,7 @@ def find_layout(cache: Cache, config: Config, glance: Glance, *, files: bool) ->
         noted=noted,
         inventory=Inventory(regular=texts_of(parts[5])),
     )
-    return Layout(tree, paths, linked)
+    return Layout(tree, paths, linked, marks, indexes)
 
 
 def keep_layout(
@@ -71,6 +77,8 @@ def keep_layout(
         joined(tree.files if files else ()),
         joined(tree.inventory.regular if files else ()),
         seal_of(str(cache.folder)),
+        layout.marks,
+        joined([text for pair in sorted(layout.indexes.items()) for text in pair]),
     ]
     cache.write_parts(_name(key), _kind(), parts)
 

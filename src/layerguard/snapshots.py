@@ -143,6 +143,12 @@ def texts_of(part: memoryview) -> list[str]:
     return str(part, "utf-8", "surrogateescape").split("\0")[:-1]
 
 
+def pairs_of(part: memoryview) -> dict[str, str]:
+    """Return the texts in a part as pairs."""
+    texts = texts_of(part)
+    return dict(zip(texts[::2], texts[1::2], strict=True))
+
+
 def joined(texts: Iterable[str]) -> bytes:
     """Return texts, none of which holds a NUL, as `texts_of` reads them."""
     return "".join([f"{text}\0" for text in texts]).encode("utf-8", "surrogateescape")

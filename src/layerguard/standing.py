@@ -1,8 +1,9 @@
-"""Tells whether an outcome stands, though some of the sources it was made of have changed since.
+"""Tells whether an outcome stands, though some of the files it was made of have changed since.
 
-It does where they hold what they held, and have but new times, as after a fresh checkout. It does, too, where
-an edit changed nothing that the check had looked at: of most files that is the modules that they import, and
-not where, so that most edits leave an outcome as it was.
+It does where sources hold what they held, and have but new times, as after a fresh checkout, and where
+folders and git's index are alike (see `likeness`). It does, too, where an edit changed nothing that the check
+had looked at: of most files that is the modules that they import, and not where, so that most edits leave an
+outcome as it was.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ import os
 from time import monotonic
 
 from layerguard.files import read_bytes
-from layerguard.snapshots import WIDTH, are_young, bytes_of, joined, numbers_of, pack, texts_of, unpack
+from layerguard.likeness import are_alike
+from layerguard.snapshots import (
+    WIDTH,
+    are_young,
+    bytes_of,
+    joined,
+    numbers_of,
+    pack,
+    pairs_of,
+    texts_of,
+    unpack,
+)
 from layerguard.stores import SIZE, Store, digest_of, renumbered
 from layerguard.verdicts import LINKED, OPENED, YOUNG, Verdict, packed, parts_of, verdict_of
 
@@ -33,10 +45,16 @@ def find_standing(entry: Mapping[str, memoryview], glance: Glance, cache: str, n
     `glance` has the numbers that its paths have now. The entry, which is the file `name` in the folder
     `cache`, is kept anew with them.
     """
-    flags, digests = bytes(entry["flags"]), bytes(entry["digests"])
-    again = _to_read(entry["numbers"], glance.numbers, flags)
-    news = None if again is None else _read(texts_of(entry["paths"]), again, flags, digests)
+    flags, digests, paths = bytes(entry["flags"]), bytes(entry["digests"]), texts_of(entry["paths"])
+    before = entry["numbers"].cast("q").tolist()
+    again = _to_read(before, glance.numbers, flags)
+    news = None if again is None else _read(paths, again, flags, digests)
     if again is None or news is None:
+        return None
+    sources = len(flags)
+    rest = slice(sources * WIDTH, None)
+    alike = before[rest], glance.numbers[rest], bytes(entry["alike"]), pairs_of(entry["indexes"])
+    if not are_alike(paths[sources:], *alike):
         return None
     stood: dict[str, Buffer] = dict(entry)
     verdict = verdict_of(entry)
@@ -49,7 +67,7 @@ def find_standing(entry: Mapping[str, memoryview], glance: Glance, cache: str, n
         for number, data in news.items():
             digests = digests[: number * SIZE] + digest_of(data) + digests[(number + 1) * SIZE :]
     try:
-        _keep(stood, glance, flags, digests, cache, name)
+        _keep(stood, before, glance, flags, digests, cache, name)
         if len(again) > _MOST:
             _keep_times(entry, glance.numbers, flags, digests, cache)
     except (OSError, ValueError):
@@ -74,12 +92,9 @@ def _read(
     return news
 
 
-def _to_read(kept: memoryview, numbers: Sequence[int], flags: bytes) -> list[int] | None:
-    """Return the numbers of the sources that have to be read; None where something else has changed."""
-    before = kept.cast("q").tolist()
+def _to_read(before: Sequence[int], numbers: Sequence[int], flags: bytes) -> list[int] | None:
+    """Return the numbers of the sources that have to be read; None where too much has changed."""
     sources = len(flags) * WIDTH
-    if before[sources:] != numbers[sources:]:
-        return None
     others = {place // WIDTH for place in range(sources) if before[place] != numbers[place]}
     others_in_size = {
         number for number in others if before[number * WIDTH + 1] != numbers[number * WIDTH + 1]
@@ -135,16 +150,25 @@ def _stores(entry: Mapping[str, memoryview], cache: str) -> Iterator[Store]:
 
 
 def _keep(
-    entry: dict[str, Buffer], glance: Glance, flags: bytes, digests: bytes, cache: str, name: str
+    entry: dict[str, Buffer],
+    before: Sequence[int],
+    glance: Glance,
+    flags: bytes,
+    digests: bytes,
+    cache: str,
+    name: str,
 ) -> None:
     """Keep an entry with the numbers of now. Raises OSError."""
 
     def make(now: int) -> bytes:
-        news = bytearray(flag & ~YOUNG for flag in flags)
+        news, numbers = bytearray(flag & ~YOUNG for flag in flags), list(glance.numbers)
         late = _LATE + int((monotonic() - glance.since) * 1e9)
-        for number in are_young(glance.numbers[: len(flags) * WIDTH], now - late):
-            news[number] |= YOUNG
-        return packed({**entry, "flags": news, "numbers": bytes_of(glance.numbers), "digests": digests})
+        for place in are_young(numbers, now - late):
+            if place < len(flags):
+                news[place] |= YOUNG
+            else:  # what is no source is compared again, as long as it may change within a tick
+                numbers[place * WIDTH : (place + 1) * WIDTH] = before[place * WIDTH : (place + 1) * WIDTH]
+        return packed({**entry, "flags": news, "numbers": bytes_of(numbers), "digests": digests})
 
     _replace(f"{cache}{os.sep}{name}", make)
 

@@ -15,6 +15,40 @@ IN_COLOUR = " in colour"
 """What follows the name of a format in colour."""
 FORMATS = ("full", "concise", "json", "github", "gitlab", "sarif", "junit")
 
+LOCAL_TO_GIT = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+)
+"""The variables that are kept from git: what `git rev-parse --local-env-vars` lists, less
+GIT_CONFIG_PARAMETERS and GIT_CONFIG_COUNT, with which a CI system sets safe.directory. In a hook the others
+speak of the commit that is being made, or of a repository that is not the one of the root."""
+_ABOUT_COMMITS = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_REFLOG_ACTION")
+"""What git tells a hook, by the beginning of the name: who commits and when, and what with."""
+_OF_GIT = ("GIT_", "HOME", "XDG_CONFIG_HOME", "USERPROFILE")
+"""The variables by which git finds its configuration, or what they begin with."""
+
+
+def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that decide what git says of files and revisions."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(_OF_GIT) and not name.startswith(_ABOUT_COMMITS) and name not in LOCAL_TO_GIT
+    }
+
 
 def is_set(environment: Mapping[str, str], variable: str) -> bool:
     """Tell whether a variable says yes."""

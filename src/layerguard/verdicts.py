@@ -15,7 +15,7 @@ from binascii import crc32
 
 from layerguard import __version__
 from layerguard.snapshots import SEAL, bytes_of, joined, numbers_of, pack, text_of, texts_of, unpack
-from layerguard.surroundings import find_git
+from layerguard.surroundings import find_git, git_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ FOLDER = ".layerguard_cache"
 VARIABLE = "LAYERGUARD_CACHE_DIR"
 _KIND = f"verdict {__version__} {sys.version} {__file__}".replace("\n", " ")
 _PARTS = (
-    *("key", "facts", "asked", "paths", "numbers", "digests", "flags", "ways", "tops", "stores", "recent"),
+    *("key", "facts", "asked", "paths", "numbers", "digests", "flags", "alike", "indexes"),
+    *("ways", "tops", "stores", "recent"),
     *("notes", "marks", "form", "text", "report", "seal"),
 )
 ANY = "*"
@@ -36,8 +37,6 @@ ANY = "*"
 YOUNG, LINKED, OPENED = 1, 2, 4
 """Flags of a source: it may change while its numbers stay, since it was just written; the same, since it is
 behind a link; what stands in it beyond its outline (see `Resolver.outline`) was looked at."""
-_KEPT_SAME = ("GIT_", "HOME", "XDG_CONFIG_HOME", "USERPROFILE")
-"""The variables by which git finds its configuration, or what they begin with."""
 
 
 class Verdict:
@@ -71,6 +70,9 @@ class Basis:
     `LINKED` and `OPENED`. `variables` are those of the environment that were asked for, with the answers;
     with a `day` the outcome may be another on any other one.
 
+    `marks` tell of each of the other paths whether it is alike, though its numbers are not (see `likeness`),
+    and `indexes` are those of git among them, with the folders that they are asked for.
+
     `ways` are those to name a module that count, `tops` the first components of all names that the check may
     look at. `stores` has the names and the kinds of the two files of the cache where the outlines and the
     findings are; `recent` has findings that are not there (see `standing.bytes_of_recent`).
@@ -84,6 +86,8 @@ class Basis:
         flags: bytes,
         variables: Mapping[str, str | None],
         *,
+        marks: bytes,
+        indexes: Mapping[str, str],
         day: str,
         ways: Iterable[str],
         tops: Iterable[str],
@@ -96,6 +100,8 @@ class Basis:
         self.digests = digests
         self.flags = flags
         self.variables = variables
+        self.marks = marks
+        self.indexes = indexes
         self.day = day
         self.ways = sorted(ways)
         self.tops = sorted(tops)
@@ -143,6 +149,8 @@ def to_bytes(key: str, seal: bytes, basis: Basis, verdict: Verdict) -> bytes:
         "numbers": bytes_of(basis.numbers),
         "digests": basis.digests,
         "flags": basis.flags,
+        "alike": basis.marks,
+        "indexes": joined([text for pair in sorted(basis.indexes.items()) for text in pair]),
         "ways": joined(basis.ways),
         "tops": joined(basis.tops),
         "stores": joined(basis.stores),
@@ -202,11 +210,6 @@ def _holds(entry: Mapping[str, memoryview]) -> bool:
         if environment.get(name) != (value if equals else None):
             return False
     return True
-
-
-def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that decide what git does."""
-    return {name: value for name, value in environment.items() if name.startswith(_KEPT_SAME)}
 
 
 def _user() -> str:

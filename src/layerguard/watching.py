@@ -51,12 +51,14 @@ class Environment(Mapping[str, str]):
 class Layout(msgspec.Struct, frozen=True):
     """A tree, the paths whose numbers tell that it is still the same, and its sources that are links.
 
-    All paths are absolute.
+    All paths are absolute. `marks` and `indexes` tell whether a path is alike (see `likeness`).
     """
 
     tree: Tree
     paths: list[str]
     linked: list[str]
+    marks: bytes
+    indexes: dict[str, str]
 
 
 class Watch(msgspec.Struct, frozen=True):

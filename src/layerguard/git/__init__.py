@@ -16,14 +16,16 @@ from layerguard.git.history import (
     list_versions,
     read_blobs,
 )
-from layerguard.git.listing import list_files, list_untracked
+from layerguard.git.listing import describe_index, list_files, list_untracked
 from layerguard.git.running import find_checkout, is_checkout, is_ignored, is_missing
-from layerguard.git.state import configuration_files, list_ignored, state_files
+from layerguard.git.state import configuration_files, find_index, list_ignored, state_files
 
 __all__ = [
     "configuration_files",
+    "describe_index",
     "find_checkout",
     "find_commit",
+    "find_index",
     "find_merge_bases",
     "find_parents",
     "find_renames",

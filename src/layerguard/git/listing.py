@@ -62,6 +62,12 @@ def list_untracked(root: Path) -> frozenset[str]:
     return frozenset(os.fsdecode(done.stdout).split("\0")[:-1]) if done.returncode == 0 else frozenset()
 
 
+def describe_index(root: Path) -> bytes | None:
+    """Return the paths that git tracks below `root`, each before a NUL; None when it does not tell."""
+    done = run(root, "ls-files", "-z")
+    return None if done.returncode else done.stdout
+
+
 def _unreadable(root: Path, stderr: bytes) -> list[str]:
     """Return the folders that git could not list; it warns of them by their path from the checkout's top."""
     checkout = find_checkout(root)

@@ -9,27 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from layerguard.errors import UserError
+from layerguard.surroundings import LOCAL_TO_GIT
 
-# What `git rev-parse --local-env-vars` lists, less GIT_CONFIG_PARAMETERS and GIT_CONFIG_COUNT: a CI system
-# sets safe.directory with these. In a hook the others speak of the commit that is being made, or of a
-# repository that is not the one of the root.
-_LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_DIR",
-    "GIT_GRAFT_FILE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_NAMESPACE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-)
 _OPTIONS = (
     "--no-pager",
     "-c",
@@ -70,7 +51,7 @@ def run(
     root: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in `root` with these arguments; `variables` are added to its environment."""
-    environment = {name: value for name, value in os.environ.items() if name not in _LOCAL}
+    environment = {name: value for name, value in os.environ.items() if name not in LOCAL_TO_GIT}
     environment |= {
         "LC_ALL": "C",
         "GIT_OPTIONAL_LOCKS": "0",

@@ -39,12 +39,19 @@ def state_files(root: Path) -> list[str] | None:
         common = own / (own / "commondir").read_text("utf-8").strip()
     except OSError:
         common = own
-    paths += [str(own), *(f"{own}/{name}" for name in _OF_WORK_TREE)]
+    paths += [f"{own}/{name}" for name in _OF_WORK_TREE]
     paths += [f"{common}/{name}" for name in (*_SHARED, "reftable")]
     for folder in {own, common}:
         paths += _below(folder / "refs")
         paths += _below(folder / "reftable")
     return paths
+
+
+def find_index(root: Path) -> str | None:
+    """Return the index that says what git tracks of `root`, absolute; None where there is no checkout."""
+    checkout = find_checkout(root)
+    own = _own_folder(checkout) if checkout else None
+    return f"{own}/index" if own else None
 
 
 def configuration_files(root: Path) -> list[str] | None:

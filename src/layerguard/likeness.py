@@ -1,0 +1,71 @@
+"""Tells whether what decides which files there are is as it was, though it was written anew.
+
+A folder is when it holds the same names, of the same kinds: many editors put a new file in the place of the
+old one. The index of git is when it has the same paths: `git add` of an edited file changes no more than its
+hash. Of the folder `.git` it only matters that there is one: all in it that counts is looked at by its name.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from layerguard.snapshots import WIDTH
+from layerguard.stores import SIZE, digest_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NO_MARK = bytes(SIZE)
+"""In place of a mark: the path must have the numbers that it had."""
+_MOST = 64
+
+
+def mark_of(path: str, indexes: Mapping[str, str]) -> bytes:
+    """Return what stands for the names in a folder or, of the index of git, for the paths in it.
+
+    `indexes` has the folder, by the path of its index, that it is asked for. `NO_MARK` where that cannot be
+    told.
+    """
+    if path in indexes:
+        from pathlib import Path  # noqa: PLC0415 - only for this, as what follows
+
+        from layerguard.git import describe_index  # noqa: PLC0415
+
+        told = describe_index(Path(indexes[path]))
+        return NO_MARK if told is None else digest_of(told)
+    try:
+        if path.endswith(f"{os.sep}.git"):
+            return digest_of(b"git") if stat.S_ISDIR(os.lstat(path).st_mode) else NO_MARK
+        with os.scandir(path) as scan:
+            names = sorted([_told(entry) for entry in scan])
+    except OSError:
+        return NO_MARK
+    return digest_of("\0".join(names).encode("utf-8", "surrogateescape"))
+
+
+def are_alike(
+    paths: Sequence[str],
+    before: Sequence[int],
+    numbers: Sequence[int],
+    marks: bytes,
+    indexes: Mapping[str, str],
+) -> bool:
+    """Tell whether paths are as they were with the numbers `before`, as far as their marks say."""
+    others = sorted({place // WIDTH for place in range(len(numbers)) if before[place] != numbers[place]})
+    if len(others) > _MOST:
+        return False
+    kept = {place: marks[place * SIZE : (place + 1) * SIZE] for place in others}
+    if NO_MARK in kept.values():
+        return False
+    return all(mark_of(paths[place], indexes) == mark for place, mark in kept.items())
+
+
+def _told(entry: os.DirEntry[str]) -> str:
+    """Return the name of an entry and its kind; of a link also where it leads to. Raises OSError."""
+    if entry.is_symlink():
+        return f"{entry.name}\0link {os.readlink(entry.path)}"  # noqa: PTH115 - no pathlib here
+    if entry.is_dir():
+        return f"{entry.name}\0folder"
+    return entry.name if entry.is_file() else f"{entry.name}\0other"
