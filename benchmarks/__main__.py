@@ -18,6 +18,7 @@ _ON_TREES = {
     "cold": scenarios.cold,
     "unchanged": scenarios.unchanged,
     "edited": scenarios.edited,
+    "imported": scenarios.imported,
     "touched": scenarios.touched,
 }
 _OTHERS = ("growth", "siblings", "contracts", "broken", "allowances", "start")

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks import configs
 from benchmarks.goals import limit
 from benchmarks.lanes import Experiment, Lane, Ratio
-from benchmarks.scenarios import Tools, against
+from benchmarks.scenarios import Tools, against, editing
 from benchmarks.trees import Contract, Tree
 
 _GOAL = "made"
@@ -104,19 +104,26 @@ def allowances(tools: Tools, work: Path, *, small: bool) -> Experiment:
 
 
 def contracts(tools: Tools, tree: Tree, number: int) -> list[Experiment]:
-    """Check many small contracts on real code, cold and warm."""
+    """Check many small contracts on real code: cold, unchanged, and with an import more or less."""
+    edit, restore = editing(tree, tree.roots[0])
     return [
         Experiment(
             scenario,
             tree.name,
             [
-                _layerguard(tools, tree, "layerguard", (number, 0), *words, cached=warm),
+                _layerguard(tools, tree, "layerguard", (number, 0), cached=warm),
                 _lint_imports(tools, tree, "lint-imports", (number, 0), cached=warm),
             ],
             against(scenario, tree.name, ["lint-imports"], ["wall"]),
             warm=warm,
+            before=edit if edits else None,
+            after=restore if edits else None,
         )
-        for scenario, warm, words in (("contracts", False, ()), ("contracts, warm", True, ()))
+        for scenario, warm, edits in (
+            ("contracts", False, False),
+            ("contracts, warm", True, False),
+            ("contracts, edited", True, True),
+        )
     ]
 
 

@@ -76,19 +76,32 @@ def unchanged(tools: Tools, tree: Tree) -> Experiment:
 
 
 def edited(tools: Tools, tree: Tree) -> Experiment:
-    """Give one file an import more before every round; at the end it is as it was."""
+    """Give one file an import of the standard library before every round; at the end it is as it was."""
+    edit, restore = editing(tree, "json")
+    return _changing("edited", tools, tree, edit, restore)
+
+
+def imported(tools: Tools, tree: Tree) -> Experiment:
+    """Let one file import something of the project, and no longer, in turn: what imports what is another."""
+    edit, restore = editing(tree, tree.roots[0])
+    return _changing("imported", tools, tree, edit, restore)
+
+
+def editing(tree: Tree, module: str) -> tuple[Callable[[int], None], Callable[[], None]]:
+    """Return what gives one file an import of a module in every other round, and what takes it away again."""
     code = tree.code()
     path = code[len(code) // 2]
     text = path.read_bytes()
     separator = b"" if text.endswith(b"\n") else b"\n"
 
     def edit(each: int) -> None:
-        path.write_bytes(text + separator + b"import json  # edit %d\n" % each)
+        line = f"import {module}  # edit {each}\n" if each % 2 == 0 else f"# edit {each}\n"
+        path.write_bytes(text + separator + line.encode())
 
     def restore() -> None:
         path.write_bytes(text)
 
-    return _changing("edited", tools, tree, edit, restore)
+    return edit, restore
 
 
 def touched(tools: Tools, tree: Tree) -> Experiment:

@@ -317,6 +317,17 @@ class TestMisses:
         assert not knows()
         assert learn() == plain()
 
+    def test_a_revision_that_is_no_ref_of_its_own(self, repo: Repo) -> None:
+        """Its name is that of a file beside the index, which git puts in the place of the old one."""
+        repo.write({ALLOWANCES: allow("app.a -> app.b")})
+        repo.commit()
+        repo.git("update-ref", "REBASE_HEAD", "HEAD")
+        assert learn("--base", "REBASE_HEAD")[0] == 0
+        assert knows("--base", "REBASE_HEAD")
+        repo.git("update-ref", "REBASE_HEAD", "HEAD~1")
+        assert not knows("--base", "REBASE_HEAD")
+        assert check("--base", "REBASE_HEAD")[0] == 1
+
     def test_in_a_hook(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
         """What git tells a hook differs each time: when and what is committed."""
         monkeypatch.setenv("GIT_AUTHOR_DATE", "@1796049688 +0000")

@@ -173,7 +173,7 @@ class TestGit:
         repo.git("worktree", "add", "-q", "-b", "other", "../linked")
         found = watched(repo.root.parent / "linked")
         git = "../project/.git"
-        assert found >= {".git", f"{git}/worktrees/linked/HEAD", f"{git}/worktrees/linked/index"}
+        assert found >= {".git", f"{git}/worktrees/linked", f"{git}/worktrees/linked/HEAD"}
         assert found >= {f"{git}/worktrees/linked/index", f"{git}/config", f"{git}/info/exclude"}
         assert found >= {f"{git}/refs/heads", f"{git}/refs/heads/other", f"{git}/packed-refs"}
 

@@ -81,7 +81,7 @@ class Keeper:
             folders = {f"{config.root}/{folder}".rstrip("/") for folder in tree.inventory.folders}
             index = find_index(config.root) if tree.inventory.in_git else None
             indexes = {index: str(config.root)} if index else {}
-            marked = folders.union(indexes, (path for path in shaping if path.endswith("/.git")))
+            marked = folders.union(indexes, map(os.path.dirname, indexes))
             marks = [mark_of(path, indexes) if path in marked else NO_MARK for path in shaping]
             self._layout = Layout(tree, shaping, linked, b"".join(marks), indexes)
             numbers = self._glance.numbers_of(shaping)

@@ -2,15 +2,15 @@
 
 A folder is when it holds the same names, of the same kinds: many editors put a new file in the place of the
 old one. The index of git is when it has the same paths: `git add` of an edited file changes no more than its
-hash. Of the folder `.git` it only matters that there is one: all in it that counts is looked at by its name.
+hash. The folder beside it is when nothing in it has changed but the index, locks and the message of a commit:
+every other file may be the name of a revision.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 
-from layerguard.snapshots import WIDTH
+from layerguard.snapshots import WIDTH, numbers_of
 from layerguard.stores import SIZE, digest_of
 
 TYPE_CHECKING = False
@@ -36,10 +36,11 @@ def mark_of(path: str, indexes: Mapping[str, str]) -> bytes:
         told = describe_index(Path(indexes[path]))
         return NO_MARK if told is None else digest_of(told)
     try:
-        if path.endswith(f"{os.sep}.git"):
-            return digest_of(b"git") if stat.S_ISDIR(os.lstat(path).st_mode) else NO_MARK
         with os.scandir(path) as scan:
-            names = sorted([_told(entry) for entry in scan])
+            if any(os.path.dirname(index) == path for index in indexes):  # noqa: PTH120 - no pathlib here
+                names = sorted([_told_by_numbers(entry) for entry in scan if not _is_noise(entry.name)])
+            else:
+                names = sorted([_told(entry) for entry in scan])
     except OSError:
         return NO_MARK
     return digest_of("\0".join(names).encode("utf-8", "surrogateescape"))
@@ -69,3 +70,14 @@ def _told(entry: os.DirEntry[str]) -> str:
     if entry.is_dir():
         return f"{entry.name}\0folder"
     return entry.name if entry.is_file() else f"{entry.name}\0other"
+
+
+def _told_by_numbers(entry: os.DirEntry[str]) -> str:
+    """Return the same with the numbers of a file, or of a link."""
+    is_folder = entry.is_dir(follow_symlinks=False)
+    return _told(entry) if is_folder else f"{entry.name}\0{numbers_of([entry.path])}"
+
+
+def _is_noise(name: str) -> bool:
+    """Tell whether a name in git's folder is that of the index, of a lock, or of a message."""
+    return name in {"index", "COMMIT_EDITMSG"} or name.endswith(".lock") or name.startswith("next-index-")

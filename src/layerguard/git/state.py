@@ -39,7 +39,7 @@ def state_files(root: Path) -> list[str] | None:
         common = own / (own / "commondir").read_text("utf-8").strip()
     except OSError:
         common = own
-    paths += [f"{own}/{name}" for name in _OF_WORK_TREE]
+    paths += [str(own), *(f"{own}/{name}" for name in _OF_WORK_TREE)]
     paths += [f"{common}/{name}" for name in (*_SHARED, "reftable")]
     for folder in {own, common}:
         paths += _below(folder / "refs")
