@@ -85,9 +85,9 @@ class TestProcesses:
         assert spread(doubled, few) == [(2 * number, os.getpid()) for number in few]
         assert spread(doubled, ()) == []
 
-    def test_more_items_than_a_pipe_has_room_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(workers, "_MOST_CHUNKS", 3)
-        assert [result for result, _ in spread(doubled, MANY)] == [2 * number for number in MANY]
+    def test_many_items(self) -> None:
+        many = range(100_000)
+        assert spread(int, many) == [*many]
 
     def test_a_process_that_the_system_ends_takes_nothing_along(self) -> None:
         assert spread(partial(ends_process, os.getpid()), MANY) == [2 * number for number in MANY]
@@ -101,6 +101,14 @@ class TestProcesses:
 
         work = partial(ends_process, os.getpid())
         assert spread_over(work, MANY, encode, pickle.loads) == [2 * number for number in MANY]
+
+    @pytest.mark.parametrize("name", ["fork", "memfd_create"])
+    def test_no_room_for_another_process(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        def forbid(*_: object) -> int:
+            raise BlockingIOError
+
+        monkeypatch.setattr(os, name, forbid)
+        assert {process for _, process in spread(doubled, MANY)} == {os.getpid()}
 
     def test_a_fault_is_raised_here(self) -> None:
         with pytest.raises(ValueError, match=r"^here$"):

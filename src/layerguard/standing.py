@@ -189,7 +189,7 @@ def _keep_times(
 
 def _replace(place: str, make: Callable[[int], bytes]) -> None:
     """Write a file that is whole or not there; `make` gets the time now, by the clock of the file system."""
-    temporary = f"{os.path.dirname(place)}{os.sep}.{os.getpid()}.tmp"  # noqa: PTH120 - no pathlib here
+    temporary = f"{os.path.dirname(place)}{os.sep}.{os.urandom(8).hex()}.tmp"  # noqa: PTH120 - no pathlib here
     try:
         with open(temporary, "wb") as file:  # noqa: PTH123 - the same
             file.write(make(numbers_of([temporary])[0]))

@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from io import FileIO
 from typing import BinaryIO, NoReturn, Self, TypeVar
 
 Item = TypeVar("Item")
@@ -16,10 +18,8 @@ _ENOUGH = 100
 _MOST = 8
 """No more processes than these."""
 _CHUNK = 40
-_MOST_CHUNKS = 8000
-"""So many numbers a pipe takes without anyone who reads them."""
 _SIZE = 4
-"""The bytes of a number that goes through a pipe or a file."""
+"""The bytes of a number in a file."""
 
 
 def spread(
@@ -40,11 +40,10 @@ def spread(
     `progress` is called now and then with the number of items that are done, or in work.
     """
     others = 0 if len(items) < _ENOUGH or not _may_fork() else min(_processors(), _MOST) - 1
-    size = max(_CHUNK, -(-len(items) // _MOST_CHUNKS))
-    starts = range(0, len(items), size)
+    starts = range(0, len(items), _CHUNK)
 
     def work(chunk: int) -> list[Result]:
-        return [*map(function, items[starts[chunk] : starts[chunk] + size])]
+        return [*map(function, items[starts[chunk] : starts[chunk] + _CHUNK])]
 
     done: dict[int, list[Result]] = {}
     with _Team(others, len(starts), lambda chunk: encode(work(chunk))) as team:
@@ -59,7 +58,9 @@ def spread(
 
 
 class _Team:
-    """Processes that take the numbers of chunks out of one pipe, and leave what they make of them in files.
+    """Processes that read the numbers of chunks from one file, and leave what they make of them in others.
+
+    To read from a file that was opened once moves its place for all of them (POSIX, `fork`).
 
     Leaving it ends those that are still at work.
     """
@@ -69,19 +70,31 @@ class _Team:
         self._chunks = chunks
         self._files: list[BinaryIO] = []
         self._running: list[int] = []
-        if not size:
-            return
-        numbers, end = os.pipe()
-        self._numbers = os.fdopen(numbers, "rb", 0)
-        os.write(end, b"".join([chunk.to_bytes(_SIZE, "big") for chunk in range(chunks)]))
-        os.close(end)
-        for _ in range(size):
-            file = os.fdopen(os.memfd_create("layerguard"), "w+b")
-            self._files.append(file)
-            process = os.fork()
-            if not process:
-                self._serve(work, file)
-            self._running.append(process)
+        self._numbers: FileIO | None = None
+        try:
+            # Where the system has no room for them, or for more of them, those that there are do it.
+            with suppress(OSError):
+                for _ in range(size):
+                    self._numbers = self._numbers or self._numbered()
+                    self._start(work)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _start(self, work: Callable[[int], bytes]) -> None:
+        file = os.fdopen(os.memfd_create("layerguard"), "w+b")
+        self._files.append(file)
+        process = os.fork()
+        if not process:
+            self._serve(work, file)
+        self._running.append(process)
+
+    def _numbered(self) -> FileIO:
+        """Return a file with all numbers; not a pipe, which may have no room for them."""
+        file = FileIO(os.memfd_create("layerguard"), "r+")
+        file.write(b"".join([chunk.to_bytes(_SIZE, "big") for chunk in range(self._chunks)]))
+        file.seek(0)
+        return file
 
     def __enter__(self) -> Self:
         return self
@@ -92,7 +105,7 @@ class _Team:
             os.waitpid(process, 0)
         for file in self._files:
             file.close()
-        if self._files:
+        if self._numbers:
             self._numbers.close()
 
     def _serve(self, work: Callable[[int], bytes], file: BinaryIO) -> NoReturn:
@@ -108,7 +121,7 @@ class _Team:
 
     def chunks(self) -> Iterator[int]:
         """Yield the numbers of chunks, each of which comes to one process only, in their order."""
-        if not self._files:
+        if not self._numbers:
             yield from range(self._chunks)
             return
         while number := self._numbers.read(_SIZE):
@@ -116,9 +129,9 @@ class _Team:
 
     def results(self) -> Iterator[tuple[int, bytes]]:
         """Wait for the processes; yield what they made, with the number of the chunk."""
-        for file in self._files:
-            os.waitpid(self._running[0], 0)
-            del self._running[0]
+        for process, file in zip([*self._running], self._files, strict=False):
+            os.waitpid(process, 0)
+            self._running.remove(process)
             file.seek(0)
             while len(head := file.read(2 * _SIZE)) == 2 * _SIZE:
                 chunk, length = int.from_bytes(head[:_SIZE], "big"), int.from_bytes(head[_SIZE:], "big")
