@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
-from caching import cached, check, knows, learn, plain
+from caching import cached, check, knows, learn, plain, refuse
 from clock import settle
 from history import ALLOWANCES, Repo, start
 from projects import AB, BROKEN, PROGRAM, allow, write
@@ -328,11 +328,21 @@ class TestMisses:
         assert not knows("--base", "REBASE_HEAD")
         assert check("--base", "REBASE_HEAD")[0] == 1
 
-    def test_in_a_hook(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What git tells a hook differs each time: when and what is committed."""
-        monkeypatch.setenv("GIT_AUTHOR_DATE", "@1796049688 +0000")
-        monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    def test_a_commit_changes_no_layout(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
         learn()
+        repo.write({"app/b.py": "import json\n"})
+        repo.git("add", "app/b.py")
+        repo.git("commit", "-qm", "more")
+        assert not knows()
+        expected = plain()
+        monkeypatch.setattr("layerguard.keeping.read_tree", refuse)
+        assert learn() == expected
+        assert knows()
+
+    def test_in_a_hook(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What git tells a hook is told to nobody else, and differs each time: when and what is committed."""
+        learn()
+        monkeypatch.setenv("GIT_EXEC_PATH", "/usr/lib/git-core")
         monkeypatch.setenv("GIT_AUTHOR_DATE", "@1796049690 +0000")
         monkeypatch.setenv("GIT_INDEX_FILE", ".git/next-index-17.lock")
         (repo.root / ".git/index.lock").touch()

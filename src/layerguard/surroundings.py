@@ -35,8 +35,11 @@ LOCAL_TO_GIT = (
 """The variables that are kept from git: what `git rev-parse --local-env-vars` lists, less
 GIT_CONFIG_PARAMETERS and GIT_CONFIG_COUNT, with which a CI system sets safe.directory. In a hook the others
 speak of the commit that is being made, or of a repository that is not the one of the root."""
-_ABOUT_COMMITS = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_REFLOG_ACTION")
-"""What git tells a hook, by the beginning of the name: who commits and when, and what with."""
+_ABOUT_COMMITS = (
+    *("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_REFLOG_ACTION"),
+    "GIT_EXEC_PATH",
+)
+"""What git tells a hook, by the beginning of the name: who commits and when, what with, and where git is."""
 _OF_GIT = ("GIT_", "HOME", "XDG_CONFIG_HOME", "USERPROFILE")
 """The variables by which git finds its configuration, or what they begin with."""
 

@@ -98,12 +98,15 @@ def take_numbers(
     contract_folders = _contract_folders(config)
     paths += [root + path for path in tree.files] if texts else []
     paths += layout.paths if layout else ()
+    revisions = git.revision_files(config.root)
+    paths += revisions or ()
     others = [*further, *(root + path for path in config.own_files), *_above(here, config.root)]
     paths += _with_targets([*others, *_programs(), *(contract_folders or ())])
     paths = list(dict.fromkeys(paths))
     numbers = glance.numbers_of(paths)
     young = are_young(numbers, moment)
-    whole = layout is not None and contract_folders is not None and all(place < sources for place in young)
+    told = None not in (layout, contract_folders, revisions)
+    whole = told and all(place < sources for place in young)
     # The numbers of a link are not those of the file that it leads to.
     linked = frozenset(layout.linked if layout else ())
     unsure = linked.union(paths[place] for place in young if place < sources)

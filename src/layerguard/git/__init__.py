@@ -18,7 +18,13 @@ from layerguard.git.history import (
 )
 from layerguard.git.listing import describe_index, list_files, list_untracked
 from layerguard.git.running import find_checkout, is_checkout, is_ignored, is_missing
-from layerguard.git.state import configuration_files, find_index, list_ignored, state_files
+from layerguard.git.state import (
+    configuration_files,
+    find_index,
+    list_ignored,
+    revision_files,
+    state_files,
+)
 
 __all__ = [
     "configuration_files",
@@ -43,5 +49,6 @@ __all__ = [
     "list_untracked",
     "list_versions",
     "read_blobs",
+    "revision_files",
     "state_files",
 ]

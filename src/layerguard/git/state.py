@@ -8,20 +8,21 @@ from pathlib import Path
 
 from layerguard.git.running import find_checkout, run
 
-_OF_WORK_TREE = ("HEAD", "index", "config.worktree", "commondir", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD")
-_SHARED = (
-    "config",
+_SHAPING = ("HEAD", "index", "config.worktree", "commondir")  # without a HEAD there is no repository
+_SHAPING_SHARED = ("config", "info/exclude")
+_OF_REVISIONS = ("FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD")
+_OF_REVISIONS_SHARED = (
     "packed-refs",
     "shallow",
-    "info/exclude",
     "info/grafts",
     "objects/info/alternates",
     "refs",
+    "reftable",
 )
 
 
 def state_files(root: Path) -> list[str] | None:
-    """Return the files and folders whose change can make git say something else about `root`, absolute.
+    """Return the files and folders whose change can make git list other files of `root`, absolute.
 
     Some need not exist. Outside a checkout these are the places where one would begin. None where that
     cannot be told.
@@ -35,12 +36,21 @@ def state_files(root: Path) -> list[str] | None:
     own = _own_folder(checkout)
     if own is None:
         return None
-    try:
-        common = own / (own / "commondir").read_text("utf-8").strip()
-    except OSError:
-        common = own
-    paths += [str(own), *(f"{own}/{name}" for name in _OF_WORK_TREE)]
-    paths += [f"{common}/{name}" for name in (*_SHARED, "reftable")]
+    paths += [str(own), *(f"{own}/{name}" for name in _SHAPING)]
+    return paths + [f"{_common_folder(own)}/{name}" for name in _SHAPING_SHARED]
+
+
+def revision_files(root: Path) -> list[str] | None:
+    """Return those whose change can give another meaning to a revision, in the same way."""
+    checkout = find_checkout(root)
+    if checkout is None:
+        return []
+    own = _own_folder(checkout)
+    if own is None:
+        return None
+    common = _common_folder(own)
+    paths = [str(own), *(f"{own}/{name}" for name in _OF_REVISIONS)]
+    paths += [f"{common}/{name}" for name in _OF_REVISIONS_SHARED]
     for folder in {own, common}:
         paths += _below(folder / "refs")
         paths += _below(folder / "reftable")
@@ -106,6 +116,14 @@ def _own_folder(checkout: Path) -> Path | None:
     except OSError:
         return None
     return checkout / target.strip() if kind == "gitdir" else None
+
+
+def _common_folder(own: Path) -> Path:
+    """Return the folder that all work trees of a repository share."""
+    try:
+        return own / (own / "commondir").read_text("utf-8").strip()
+    except OSError:
+        return own
 
 
 def _below(folder: Path) -> Iterator[str]:
