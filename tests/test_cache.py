@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -22,9 +22,10 @@ from projects import AB, BROKEN, PROGRAM, allow, write
 from spec import call
 
 import layerguard
-from layerguard import __version__, imports
+from layerguard import __version__, imports, sources
 from layerguard.keeping import outcome
 from layerguard.snapshots import SEAL, pack, unpack
+from layerguard.sources import Tree
 from layerguard.start import main
 from layerguard.stores import SIZE, digest_of
 from layerguard.surroundings import FORMATS
@@ -255,6 +256,32 @@ NO_CHANGES: dict[str, Callable[[Path], object]] = {
 """What changes the numbers of a file or folder, and not what it holds."""
 
 
+class TestNames:
+    """Paths need be no UTF-8."""
+
+    @pytest.mark.parametrize("in_git", [False, True])
+    def test_of_a_file(self, in_git: bool, request: pytest.FixtureRequest) -> None:
+        root: Path = request.getfixturevalue("repo").root if in_git else request.getfixturevalue("project")
+        odd = root / os.fsdecode(b"app/\xff.py")
+        odd.write_text("import app.b\n")
+        for text in ("import app.b\n", "import app.a\n", "import app.gone\n"):
+            odd.write_text(text)
+            assert learn() == plain()
+            assert knows()
+
+    def test_of_the_root_and_of_a_source_root(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        root = tmp_path / os.fsdecode(b"project\xff")
+        write(root / os.fsdecode(b"lib\xfe"), {path: text for path, text in BROKEN.items() if "/" in path})
+        write(root, {"layerguard.toml": f'source-roots = ["lib*"]\n{AB}'})
+        (root / "link.py").symlink_to(root / os.fsdecode(b"lib\xfe/app/b.py"))
+        monkeypatch.chdir(root)
+        for text in ("import app.b\n", "import json\n"):
+            write(root / os.fsdecode(b"lib\xfe"), {"app/a.py": text})
+            assert learn() == plain()
+            assert knows()
+        assert call(main, ["ratchet", "--check"])[0] == 0
+
+
 class TestMisses:
     @pytest.mark.parametrize("name", CHANGES)
     @pytest.mark.parametrize("in_git", [False, True])
@@ -327,6 +354,41 @@ class TestMisses:
         repo.git("update-ref", "REBASE_HEAD", "HEAD~1")
         assert not knows("--base", "REBASE_HEAD")
         assert check("--base", "REBASE_HEAD")[0] == 1
+
+    def test_a_revision_whose_folder_is_behind_a_link(self, repo: Repo) -> None:
+        """Work trees were made that way before git had a command for it."""
+        repo.write({ALLOWANCES: allow("app.a -> app.b")})
+        repo.commit()
+        repo.git("branch", "x")
+        (repo.root / ".git/refs").rename(repo.root.parent / "refs")
+        (repo.root / ".git/refs").symlink_to(repo.root.parent / "refs")
+        assert learn("--base", "x")[0] == 0
+        assert knows("--base", "x")
+        # What lies in the folder itself goes before a branch.
+        (repo.root.parent / "refs/x").write_text(repo.git("rev-parse", "HEAD~1") + "\n")
+        assert not knows("--base", "x")
+        assert check("--base", "x") == plain("--base", "x")
+
+    @pytest.mark.parametrize("in_git", [False, True])
+    def test_a_file_that_comes_while_the_tree_is_read(
+        self, in_git: bool, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root: Path = request.getfixturevalue("repo").root if in_git else request.getfixturevalue("project")
+        learn()
+        write(root, {"app/other.py": ""})  # so that the tree is read anew
+        settle()
+        read = sources.read_tree
+
+        def read_and_add(root: Path, roots: Sequence[str] | None, exclude: Sequence[str], path: str) -> Tree:
+            tree = read(root, roots, exclude, path)
+            write(root, {"app/late.py": "import app.b\nfrom app import a\n"})
+            return tree
+
+        with monkeypatch.context() as patch:
+            patch.setattr("layerguard.keeping.read_tree", read_and_add)
+            check()
+        assert not knows()
+        assert check() == plain()
 
     def test_a_commit_changes_no_layout(self, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
         learn()

@@ -124,3 +124,16 @@ def test_completion_loads_next_to_nothing(question: str) -> None:
     line = {"COMP_WORDS": "layerguard check --output-format ", "COMP_CWORD": "3"}
     loaded = loaded_by(MAIN, **line, **{start.ASKED_BY_SHELL: question})
     assert loaded <= LIGHT | {"layerguard.start.completing"}
+
+
+def test_msgspec_without_what_it_does_not_need() -> None:
+    script = (
+        "import sys\n"
+        "from layerguard.lean import load_msgspec\n"
+        "load_msgspec()\n"
+        "assert 'msgspec' in sys.modules and 'inspect' not in sys.modules\n"
+        "import typing_extensions\n"
+        "load_msgspec()\n"
+        "assert sys.modules['typing_extensions'] is typing_extensions\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

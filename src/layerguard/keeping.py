@@ -15,7 +15,7 @@ from layerguard.cache import Cache, find_cache
 from layerguard.config import Config, find_root
 from layerguard.git import find_index
 from layerguard.layout import find_layout, keep_layout
-from layerguard.likeness import NO_MARK, mark_of
+from layerguard.likeness import NO_MARK, marks_of
 from layerguard.memory import Memory
 from layerguard.model import Report
 from layerguard.reporters import render
@@ -78,12 +78,12 @@ class Keeper:
         if shaping is not None:
             links = {f"{config.root}/{path}" for path in tree.inventory.links}
             linked = [source.place for source in tree.sources if source.place in links] if links else []
-            folders = {f"{config.root}/{folder}".rstrip("/") for folder in tree.inventory.folders}
             index = find_index(config.root) if tree.inventory.in_git else None
             indexes = {index: str(config.root)} if index else {}
+            folders = {f"{config.root}/{folder}".rstrip("/") for folder in tree.inventory.folders}
             marked = folders.union(indexes, map(os.path.dirname, indexes))
-            marks = [mark_of(path, indexes) if path in marked else NO_MARK for path in shaping]
-            self._layout = Layout(tree, shaping, linked, b"".join(marks), indexes)
+            marks = marks_of(shaping, marked, indexes, self._moment)
+            self._layout = Layout(tree, shaping, linked, marks, indexes)
             numbers = self._glance.numbers_of(shaping)
             keep_layout(self.cache, config, self._layout, numbers, self._moment, files=files)
         return tree

@@ -19,14 +19,13 @@ from layerguard.verdicts import seal_of
 from layerguard.watching import Layout
 
 _Content = tuple[
-    tuple[Source, ...],
+    tuple[tuple[str, str, bool], ...],
     tuple[Module, ...],
     tuple[Problem, ...],
     tuple[str, ...],
     tuple[str, ...],
-    tuple[str, ...],
-    list[str],
 ]
+"""What of a tree is kept as msgpack: all but the paths as the system has them, which may be no UTF-8."""
 _decoder = msgspec.msgpack.Decoder(_Content)
 
 
@@ -45,9 +44,12 @@ def find_layout(cache: Cache, config: Config, glance: Glance, moment: int, *, fi
             return None
         if not are_young(numbers, moment):
             cache.write_parts(_name(key), _kind(), [*parts[:2], bytes_of(numbers), *parts[3:]])
-    sources, modules, problems, siblings, roots, noted, linked = _decoder.decode(parts[3])
+    named, modules, problems, siblings, noted = _decoder.decode(parts[3])
+    places, linked, roots = map(texts_of, parts[9:12])
     tree = Tree(
-        sources=sources,
+        sources=tuple(
+            [Source(*names, place=place) for names, place in zip(named, places, strict=True)],
+        ),
         modules={module.name: module for module in modules},
         problems=problems,
         files=tuple(texts_of(parts[4])),
@@ -66,9 +68,8 @@ def keep_layout(
     if are_young(numbers, moment):
         return
     key, tree = _key(config, files=files), layout.tree
-    modules = tuple(tree.modules.values())
-    siblings, roots = sorted(tree.siblings), sorted(tree.roots)
-    content = (tree.sources, modules, tree.problems, siblings, roots, tree.noted, layout.linked)
+    named = [(source.path, source.module, source.is_package) for source in tree.sources]
+    content = (named, [*tree.modules.values()], tree.problems, sorted(tree.siblings), tree.noted)
     parts = [
         key.encode("utf-8", "surrogateescape"),
         joined(layout.paths),
@@ -79,6 +80,9 @@ def keep_layout(
         seal_of(str(cache.folder)),
         layout.marks,
         joined([text for pair in sorted(layout.indexes.items()) for text in pair]),
+        joined([source.place for source in tree.sources]),
+        joined(layout.linked),
+        joined(sorted(tree.roots)),
     ]
     cache.write_parts(_name(key), _kind(), parts)
 

@@ -10,23 +10,35 @@ from __future__ import annotations
 
 import os
 
-from layerguard.snapshots import WIDTH, numbers_of
+from layerguard.snapshots import WIDTH, are_young, numbers_of
 from layerguard.stores import SIZE, digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 NO_MARK = bytes(SIZE)
 """In place of a mark: the path must have the numbers that it had."""
 _MOST = 64
+"""Where more of the paths have other numbers, they are not compared: that takes as long as a check."""
 
 
-def mark_of(path: str, indexes: Mapping[str, str]) -> bytes:
+def marks_of(paths: Sequence[str], marked: Collection[str], indexes: Mapping[str, str], moment: int) -> bytes:
+    """Return the marks of paths, one behind the other; `NO_MARK` for those that are not to be `marked`.
+
+    `indexes` has the folder, by the path of its index, that git is asked for. What was written at or after
+    the `moment` gets no mark: it may be another by now than it was for the check.
+    """
+    marks = [_mark(path, indexes) if path in marked else NO_MARK for path in paths]
+    for place in are_young(numbers_of(paths), moment):
+        marks[place] = NO_MARK
+    return b"".join(marks)
+
+
+def _mark(path: str, indexes: Mapping[str, str]) -> bytes:
     """Return what stands for the names in a folder or, of the index of git, for the paths in it.
 
-    `indexes` has the folder, by the path of its index, that it is asked for. `NO_MARK` where that cannot be
-    told.
+    `NO_MARK` where that cannot be told.
     """
     if path in indexes:
         from pathlib import Path  # noqa: PLC0415 - only for this, as what follows
@@ -60,7 +72,7 @@ def are_alike(
     kept = {place: marks[place * SIZE : (place + 1) * SIZE] for place in others}
     if NO_MARK in kept.values():
         return False
-    return all(mark_of(paths[place], indexes) == mark for place, mark in kept.items())
+    return all(_mark(paths[place], indexes) == mark for place, mark in kept.items())
 
 
 def _told(entry: os.DirEntry[str]) -> str:

@@ -216,9 +216,9 @@ def _name(kind: str) -> str:
 
 
 def _context(tree: Tree, outside: Collection[str]) -> bytes:
-    """Return a digest of all but its bytes that the outline of a file depends on."""
-    modules = tuple(tree.modules.values())
-    parts = (tree.sources, modules, sorted(tree.siblings), sorted(outside))
+    """Return a digest of all but its bytes, and where it is, that the outline of a file depends on."""
+    named = [(source.path, source.module, source.is_package) for source in tree.sources]
+    parts = (named, [*tree.modules.values()], sorted(tree.siblings), sorted(outside))
     return digest_of(msgspec.msgpack.encode(parts))
 
 

@@ -38,7 +38,10 @@ class Source(Struct, frozen=True, array_like=True, gc=False):
         return Path(self.place)
 
     def read(self) -> bytes:
-        """Return the bytes; raise OSError when they cannot be read."""
+        """Return the bytes; raise OSError when they cannot be read.
+
+        Whoever shows or compares what they hold, beyond what the file imports, takes `Tree.open`.
+        """
         return read_bytes(self.place)
 
 

@@ -1,9 +1,8 @@
 """Tells whether an outcome stands, though some of the files it was made of have changed since.
 
-It does where sources hold what they held, and have but new times, as after a fresh checkout, and where
-folders and git's index are alike (see `likeness`). It does, too, where an edit changed nothing that the check
-had looked at: of most files that is the modules that they import, and not where, so that most edits leave an
-outcome as it was.
+It does where sources hold what they held, and have but new times, and where folders and git's index are
+alike (see `likeness`). It does, too, where an edit changed nothing that the check had looked at: of most
+files that is the modules that they import, and not where, so that most edits leave an outcome as it was.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def take_numbers(
     paths += [root + path for path in tree.files] if texts else []
     paths += layout.paths if layout else ()
     revisions = git.revision_files(config.root)
-    paths += revisions or ()
+    paths += _with_targets(revisions or ())
     others = [*further, *(root + path for path in config.own_files), *_above(here, config.root)]
     paths += _with_targets([*others, *_programs(), *(contract_folders or ())])
     paths = list(dict.fromkeys(paths))
