@@ -247,22 +247,29 @@ class TestContracts:
         assert check() == plain()
         assert check("--show-allowed") == plain("--show-allowed")
 
-    @pytest.mark.parametrize("before", ["{'x': 'app.a'}", "{}"])
+    @pytest.mark.parametrize("before", ["{'x': 'app.c'}", "{}"])
     def test_a_registry(self, before: str, project: Path) -> None:
-        registry = '[[registry]]\nmodule = "app.d"\nname = "TABLE"\n'
-        write(project, {"layerguard.toml": registry + AB, "app/d.py": f"TABLE = {before}\n"})
-        learn()
-        write(project, {"app/d.py": "TABLE = {'x': 'app.b'}\n"})
+        registry = '[[registry]]\nmodule = "app.a"\nname = "TABLE"\ntemplate = "{0}"\n'
+        write(project, {"layerguard.toml": registry + AB, "app/a.py": f"TABLE = {before}\n"})
+        assert learn()[0] == 0
+        write(project, {"app/a.py": "TABLE = {'x': 'app.b'}\n"})
         assert not knows()
         assert learn() == plain()
+        assert learn()[0] == 1
 
-    def test_a_link_of_a_chain(self, project: Path) -> None:
+    @pytest.mark.parametrize("path", ["app/a.py", "app/c.py", "app/d.py"])
+    def test_a_link_of_a_chain(self, path: str, project: Path) -> None:
         far = AB.replace("because", 'reach = "transitive"\nbecause')
-        write(project, {"layerguard.toml": far, "app/a.py": "import app.d\n", "app/d.py": "import app.b\n"})
-        assert "(app/d.py:1)" in learn()[1]
-        write(project, {"app/d.py": "# new\nimport app.b\n"})
+        links = {
+            "app/a.py": "import app.c\n",
+            "app/c.py": "import app.d\n",
+            "app/d.py": "import app.b\n",
+        }
+        write(project, {"layerguard.toml": far, **links})
+        assert f"({path}:1)" in learn()[1]
+        write(project, {path: f"# new\n{links[path]}"})
         assert not knows()
-        assert "(app/d.py:2)" in learn()[1]
+        assert f"({path}:2)" in learn()[1]
 
     def test_a_mistake_in_a_file_whose_name_is_no_utf8(self, project: Path) -> None:
         place = os.fsencode(project) + b"/app/\xff.py"
